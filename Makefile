@@ -1,0 +1,52 @@
+# Everything a newcomer needs: `make test` and `make reproduce` start from nothing.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN = $(VENV)/bin
+
+.PHONY: help test test-all test-oldest check format reproduce clean
+
+help:  ## say what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+test: $(VENV)/installed  ## run the tests, slow ones aside
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-all: $(VENV)/installed  ## run all tests
+	$(BIN)/python -m pytest -n auto
+
+test-oldest: $(VENV)-oldest/installed  ## run the tests with the oldest supported versions
+	$(VENV)-oldest/bin/python -m pytest -n auto -m "not slow"
+
+check: $(VENV)/installed  ## lint, types and imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/installed  ## format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+reproduce: $(VENV)/installed  ## the main job: every mechanism, and AdaBoost
+	$(BIN)/python examples/compare_mechanisms.py
+
+clean:  ## remove what the other targets made
+	rm -rf $(VENV) $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+# Installing is done once, and again only when pyproject.toml or the oldest versions change.
+
+$(VENV)/installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+		f"skliquid needs Python 3.11 or newer, and $(PYTHON) is {sys.version.split()[0]}: make PYTHON=python3.11")'
+	@echo "Installing into $(VENV), once."
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,check]'
+	@touch $@
+
+$(VENV)-oldest/installed: pyproject.toml tests/oldest.txt
+	@echo "Installing the oldest supported versions into $(VENV)-oldest, once."
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint tests/oldest.txt --editable '.[test]'
+	@touch $@

@@ -1,0 +1,27 @@
+"""Ensembles that prune themselves while they train, by liquid democracy.
+
+To read the code, start where the ideas are and follow them outwards:
+
+1. ``delegation_graph``: who delegates to whom, and the weights that follow;
+2. ``mechanisms``: who delegates next (g), and to whom (p);
+3. ``schedules`` and ``competence``: how many delegate, and what decides who is weak;
+4. ``pools``: how voters are trained and asked;
+5. ``training``: the algorithm, on one page;
+6. ``ensemble``: ``LiquidEnsembleClassifier``, the scikit-learn classifier around it;
+7. ``theory``: the paper's formulas.
+"""
+
+from skliquid.delegation_graph import DelegationGraph
+from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.mechanisms import Mechanism
+from skliquid.record import TrainingCost, TrainingRecord
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DelegationGraph",
+    "LiquidEnsembleClassifier",
+    "Mechanism",
+    "TrainingCost",
+    "TrainingRecord",
+]

@@ -1,0 +1,442 @@
+"""LiquidEnsembleClassifier: check, train, vote."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, clone
+from sklearn.linear_model import SGDClassifier
+from sklearn.utils import Tags, check_random_state, gen_batches
+from sklearn.utils.validation import check_is_fitted
+
+from skliquid.arrays import Floats, Voters
+from skliquid.competence import COMPETENCE
+from skliquid.delegation_graph import DelegationGraph
+from skliquid.mechanisms import CANDIDATES, MECHANISMS, Mechanism, as_mechanism
+from skliquid.pools import EstimatorPool
+from skliquid.record import TrainingCost, TrainingRecord
+from skliquid.schedules import as_schedule
+from skliquid.training import Rows, Rules, Training, finish, increment_size_for, train
+from skliquid.validation import (
+    Composition,
+    check_classes,
+    check_estimators,
+    check_eval_set,
+    check_final_fit,
+    check_parameters,
+    check_sample_weight,
+    check_two_classes,
+    check_X,
+    check_X_y,
+    encode,
+    has_methods,
+    one_of,
+    positive_integer,
+    share,
+    shared_tags,
+)
+from skliquid.voting import tally, winner
+
+_VOTES_AT_ONCE = 5_000_000
+
+
+class LiquidEnsembleClassifier(ClassifierMixin, Composition):
+    """An ensemble that prunes itself while it trains.
+
+    After each increment of data the weakest voters delegate their vote, with all the weight they
+    carry, to stronger ones, and stop training. What is left is a small ensemble of weighted
+    representatives, which is then fitted in full.
+
+    Parameters
+    ----------
+    estimator : classifier or list of (str, classifier), default=None
+        What the voters are clones of, each with its own seed. The kinds in a list are spread evenly
+        over the voters. None means ``SGDClassifier()``. A classifier whose ``partial_fit`` is
+        missing, or does not work with its parameters, is fitted anew on all rows so far at each
+        increment.
+    n_estimators : int, default=100
+        Number of voters at the start.
+    n_final : int, default=10
+        Number of representatives at which delegation ends. It need not be reached: data may run
+        out, and a voter with no better one to choose stays. ``record_.reached_n_final`` tells.
+    mechanism : str, Mechanism or pair of callables, default="proportional_weighted"
+        Who delegates, and to whom: ``"direct"``, ``"random"``, ``"max"``, ``"random_better"``,
+        ``"proportional_better"``, ``"proportional_weighted"``, or your own pair (g, p); see
+        :class:`~skliquid.mechanisms.Mechanism`.
+    delegation_rate : float, callable, schedule or "auto", default="auto"
+        The share of the representatives that delegate at each increment; at least one does while
+        more than ``n_final`` are left. A function from the increment (from 1) to the share, or a
+        schedule of :mod:`skliquid.schedules`, varies it. ``"auto"`` is just fast enough to reach
+        ``n_final`` with the increments at hand; in ``partial_fit``, which cannot know them, it is
+        0.05.
+    increment_size : int or "auto", default="auto"
+        Number of rows between delegations; the last increment may be shorter. ``"auto"`` makes 50
+        increments of ``fit``'s rows, or as many as leave each with 25 rows, and one of each call of
+        ``partial_fit``.
+    competence : {"training", "prequential"}, default="training"
+        Where accuracy is measured: on the increment just trained on, as in the paper, or on
+        the increment before training on it, which costs the same and does not flatter voters that
+        learn by heart, such as trees. Either is averaged over increments and does not use
+        ``sample_weight``.
+    candidates : {"representatives", "voters"}, default="representatives"
+        Whom a delegator may choose. With ``"voters"`` also earlier delegators, whose guru then
+        receives the weight.
+    final_fit : {"scratch", "warm", "none"}, default="scratch"
+        Whether ``fit`` ends by fitting the representatives on all rows: anew, from where
+        the increments left them (for estimators with ``warm_start``), or not at all. Without it the
+        representatives go on through the increments when delegation has ended.
+    pool : {"auto", "estimator"}, default="auto"
+        How voters are held. ``"estimator"``: one scikit-learn object each.
+    n_jobs : int, default=None
+        Number of threads that train and ask voters, as joblib counts them. The result does not
+        depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the voters, the order of the rows in ``fit``, and the choices of delegators.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, when X had names that are all strings.
+    n_samples_seen_ : int
+        Number of rows given to ``fit``, or to ``partial_fit`` so far.
+    estimators_ : list of classifiers
+        The representatives, fitted.
+    estimator_weights_ : ndarray of int
+        Votes that each of ``estimators_`` carries. They sum to ``n_estimators``.
+    delegation_graph_ : DelegationGraph
+        Who delegates to whom.
+    record_ : TrainingRecord
+        What happened at each increment; ``record_.to_pandas()`` is a table of it.
+    training_cost_ : TrainingCost
+        Sample visits of the ``increments`` and of the ``final_fit``, and their ``total``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skliquid import LiquidEnsembleClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> ensemble = LiquidEnsembleClassifier(n_estimators=50, n_final=5, random_state=0)
+    >>> model = make_pipeline(StandardScaler(), ensemble).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95), int(ensemble.estimator_weights_.sum())
+    (True, 50)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [has_methods("fit", "predict"), list, None],
+        "n_estimators": [positive_integer],
+        "n_final": [positive_integer],
+        "mechanism": [one_of(MECHANISMS), Mechanism, tuple],
+        "delegation_rate": [one_of(["auto"]), share, callable, has_methods("n_delegators")],
+        "increment_size": [one_of(["auto"]), positive_integer],
+        "competence": [one_of(COMPETENCE)],
+        "candidates": [one_of(CANDIDATES)],
+        "final_fit": [one_of(["scratch", "warm", "none"])],
+        "pool": [one_of(["auto", "estimator"])],
+        "n_jobs": [int, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 100,
+        n_final: int = 10,
+        mechanism: Any = "proportional_weighted",
+        delegation_rate: Any = "auto",
+        increment_size: Any = "auto",
+        competence: str = "training",
+        candidates: str = "representatives",
+        final_fit: str = "scratch",
+        pool: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.n_final = n_final
+        self.mechanism = mechanism
+        self.delegation_rate = delegation_rate
+        self.increment_size = increment_size
+        self.competence = competence
+        self.candidates = candidates
+        self.final_fit = final_fit
+        self.pool = pool
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    # Training
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Self:
+        """Train on all rows: by increments, in random order, and then in full.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts in training. Rows of weight zero are left out.
+        eval_set : tuple (X, y), default=None
+            Rows on which the ensemble's accuracy is recorded after each increment.
+
+        Returns
+        -------
+        self : LiquidEnsembleClassifier
+            The fitted ensemble.
+        """
+        self._check_parameters()
+        X, y = check_X_y(self, X, y, reset=True)
+        sample_weight = check_sample_weight(sample_weight, X, self._kinds())
+        eval_set = check_eval_set(self, eval_set)
+        check_two_classes(y, sample_weight)
+
+        self.classes_, y = np.unique(y, return_inverse=True)
+        self.n_samples_seen_ = len(y)
+        data = Rows(range(len(y)), X, y, sample_weight).without_zero_weights()
+        self._training = self._start()
+        order = self._training.rng.permutation(len(data.y))
+        size = self.increment_size
+        size = increment_size_for(len(order)) if size == "auto" else size
+        batches = list(gen_batches(len(order), size))
+        increments = (data.at(order[batch]) for batch in batches)
+        train(self._training, self._rules(len(batches)), increments, self._evaluation(eval_set))
+        if self.final_fit != "none":
+            finish(self._training, *data[1:], warm=self.final_fit == "warm")
+        self._training.pool.close(self.delegation_graph_.representatives)
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+    ) -> Self:
+        """Train on more rows, in their order; delegation goes on from call to call.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows: one increment, or several when ``increment_size`` is a number. Delegation
+            is decided on each, so give a few dozen rows at once rather than one.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like, default=None
+            All labels that may ever come; needed at the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How much each row counts in training. Rows of weight zero are left out.
+        eval_set : tuple (X, y), default=None
+            Rows on which the ensemble's accuracy is recorded after each increment.
+
+        Returns
+        -------
+        self : LiquidEnsembleClassifier
+            The ensemble.
+        """
+        self._check_parameters()
+        known = getattr(self, "classes_", None)
+        X, y = check_X_y(self, X, y, reset=known is None)
+        sample_weight = check_sample_weight(sample_weight, X, self._kinds())
+        all_classes = check_classes(classes, known)
+        y = encode(y, all_classes)
+        eval_set = check_eval_set(self, eval_set)
+
+        if known is None:
+            self.classes_, self.n_samples_seen_ = all_classes, 0
+            self._training = self._start()
+        seen = self.n_samples_seen_
+        data = Rows(range(seen, seen + len(y)), X, y, sample_weight).without_zero_weights()
+        size = len(y) if self.increment_size == "auto" else self.increment_size
+        increments = (data.at(batch) for batch in gen_batches(len(data.y), size))
+        train(self._training, self._rules(None), increments, self._evaluation(eval_set))
+        self.n_samples_seen_ += len(y)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+        check_estimators(self._named_kinds(), n_estimators=self.n_estimators)
+        check_final_fit(self.final_fit, self._kinds())
+
+    def _named_kinds(self) -> list[tuple[str, Any]]:
+        if isinstance(self.estimator, list):
+            return self.estimator
+        return [("estimator", SGDClassifier() if self.estimator is None else self.estimator)]
+
+    def _kinds(self) -> list[Any]:
+        return [kind for _, kind in self._named_kinds()]
+
+    def _start(self) -> Training:
+        entropy = check_random_state(self.random_state).randint(2**31 - 1)
+        of_voters, of_choices = np.random.SeedSequence(int(entropy)).spawn(2)
+        kinds, seeds = self._kinds(), of_voters.generate_state(self.n_estimators)
+        voters = [_seeded(kinds[i % len(kinds)], int(seed)) for i, seed in enumerate(seeds)]
+        pool = EstimatorPool(voters, self.classes_, self.n_jobs)
+        return Training.of(pool, self.n_estimators, self.n_final, np.random.default_rng(of_choices))
+
+    def _rules(self, n_increments: int | None) -> Rules:
+        return Rules(
+            mechanism=as_mechanism(self.mechanism),
+            schedule=as_schedule(
+                self.delegation_rate,
+                n_voters=self.n_estimators,
+                n_final=self.n_final,
+                n_increments=n_increments,
+            ),
+            competence=COMPETENCE[self.competence],
+            candidates=CANDIDATES[self.candidates],
+            n_final=self.n_final,
+            last_increment=None if self.final_fit == "none" else n_increments,
+        )
+
+    def _evaluation(
+        self, eval_set: tuple[Any, NDArray[Any]] | None
+    ) -> Callable[[DelegationGraph], float] | None:
+        if eval_set is None:
+            return None
+        X, y = eval_set
+        return lambda graph: float(np.mean(self.classes_[winner(self._shares(X, graph))] == y))
+
+    # Voting
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class that receives most weight; among equals the first in sorted order.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The classes.
+        """
+        classes = winner(self.predict_proba(X))
+        return self.classes_[classes]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the share of the weight that each class receives.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_samples, n_classes)
+            Shares in the order of ``classes_``; each row sums to one.
+        """
+        check_is_fitted(self)
+        return self._shares(check_X(self, X), self.delegation_graph_)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return by how much the second class outweighs the first; with more classes, all shares.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        margins : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Between -1 and 1 for two classes, positive where the second wins.
+        """
+        shares = self.predict_proba(X)
+        return shares[:, 1] - shares[:, 0] if len(self.classes_) == 2 else shares
+
+    def _shares(self, X: Any, graph: DelegationGraph) -> Floats:
+        voters = graph.representatives
+        weights, n_classes = graph.weights[voters], len(self.classes_)
+        batches = gen_batches(X.shape[0], max(_VOTES_AT_ONCE // len(voters), 1))
+        votes = (self._training.pool.vote(voters, X[batch]) for batch in batches)
+        return np.concatenate([tally(each, weights, n_classes) for each in votes])
+
+    # What training left
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The representatives, fitted."""
+        return self._training.pool.estimators(self.delegation_graph_.representatives)
+
+    @property
+    def estimator_weights_(self) -> Voters:
+        """Votes that each of ``estimators_`` carries."""
+        return self.delegation_graph_.weights[self.delegation_graph_.representatives]
+
+    @property
+    def delegation_graph_(self) -> DelegationGraph:
+        """Who delegates to whom."""
+        return self._training.graph
+
+    @property
+    def record_(self) -> TrainingRecord:
+        """What happened at each increment."""
+        return self._training.record
+
+    @property
+    def training_cost_(self) -> TrainingCost:
+        """Sample visits of the increments and of the final fit."""
+        return self._training.record.cost
+
+    # What scikit-learn asks
+
+    def __sklearn_tags__(self) -> Tags:
+        return shared_tags(super().__sklearn_tags__(), self._kinds())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_training") and len(self._training.record) > 0
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters, with those of the estimators in a list under their names.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to return the parameters of estimators as well.
+
+        Returns
+        -------
+        params : dict
+            Parameters by name.
+        """
+        params: dict[str, Any] = self._get_params("estimator", deep=deep)
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of estimators as ``estimator__alpha`` or ``name__alpha``.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters by name.
+
+        Returns
+        -------
+        self : LiquidEnsembleClassifier
+            The ensemble.
+        """
+        self._set_params("estimator", **params)
+        return self
+
+
+def _seeded(kind: Any, seed: int) -> Any:
+    """Return a clone of ``kind`` whose every ``random_state`` follows from ``seed``."""
+    voter = clone(kind)
+    names = sorted(
+        name for name in voter.get_params() if name.rsplit("__", 1)[-1] == "random_state"
+    )
+    seeds = [seed] if len(names) == 1 else np.random.SeedSequence(seed).generate_state(len(names))
+    return voter.set_params(**dict(zip(names, map(int, seeds), strict=True)))

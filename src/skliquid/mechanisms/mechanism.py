@@ -1,0 +1,144 @@
+"""Mechanism: the paper's pair (g, p), and how it turns representatives into delegators."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.random import Generator
+
+from skliquid.arrays import Floats, Voters
+from skliquid.delegation_graph import DelegationGraph
+from skliquid.mechanisms.selection import nobody
+
+Selection: TypeAlias = Callable[[Floats, int, Generator], Voters]
+Probability: TypeAlias = Callable[[Floats, Floats], Floats]
+Candidates: TypeAlias = Callable[[DelegationGraph, int], Voters]
+
+
+def other_representatives(graph: DelegationGraph, delegator: int) -> Voters:
+    """Return the representatives that ``delegator`` may choose."""
+    return np.setdiff1d(graph.representatives, delegator, assume_unique=True)
+
+
+def other_voters(graph: DelegationGraph, delegator: int) -> Voters:
+    """Return the voters, earlier delegators included, that do not end at ``delegator``."""
+    return np.flatnonzero(graph.gurus != delegator)
+
+
+CANDIDATES: dict[str, Candidates] = {
+    "representatives": other_representatives,
+    "voters": other_voters,
+}
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A delegation mechanism D = (g, p).
+
+    Parameters
+    ----------
+    selection : callable
+        g: ``selection(accuracy, n_delegators, rng)`` returns the positions, in the representatives'
+        ``accuracy``, of at most ``n_delegators`` that delegate now.
+    probability : callable
+        p: ``probability(gain, weight)`` returns how likely each candidate is to be chosen, up to a
+        common factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skliquid.mechanisms.selection import least_accurate
+    >>> greedy = Mechanism(least_accurate, lambda gain, weight: np.maximum(gain, 0) ** 8)
+    >>> accuracy = np.array([0.5, 0.8, 0.9])
+    >>> rng = np.random.default_rng(0)
+    >>> greedy.delegate(DelegationGraph.direct(3), accuracy, 1, rng).delegation.tolist()
+    [2, 1, 2]
+    """
+
+    selection: Selection
+    probability: Probability
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether nobody ever delegates."""
+        return self.selection is nobody
+
+    def delegate(
+        self,
+        graph: DelegationGraph,
+        accuracy: Floats,
+        n_delegators: int,
+        rng: Generator,
+        candidates: Candidates = other_representatives,
+    ) -> DelegationGraph:
+        """Return the graph after up to ``n_delegators`` representatives have delegated.
+
+        The weakest chooses first, and each sees the weights that the one before left. One that
+        has no strictly better candidate stays a representative, unless p gives others a chance.
+        """
+        for delegator in self._select(graph, accuracy, n_delegators, rng):
+            choices = candidates(graph, delegator)
+            gain = accuracy[choices] - accuracy[delegator]
+            likelihood = self._likelihood(gain, graph.weights[graph.gurus[choices]])
+            if likelihood.any():
+                graph = graph.delegate([delegator], to=[choices[_draw(likelihood, rng)]])
+        return graph
+
+    def _select(
+        self, graph: DelegationGraph, accuracy: Floats, n_delegators: int, rng: Generator
+    ) -> Voters:
+        if n_delegators == 0:
+            return np.empty(0, dtype=np.intp)
+        accuracy = accuracy[graph.representatives]
+        selected = np.asarray(self.selection(accuracy, n_delegators, rng))
+        _check_selection(selected, n_delegators, len(accuracy))
+        selected = selected.astype(np.intp)
+        weakest_first = np.lexsort((rng.random(len(selected)), accuracy[selected]))
+        return graph.representatives[selected[weakest_first]]
+
+    def _likelihood(self, gain: Floats, weight: Voters) -> Floats:
+        likelihood = np.asarray(self.probability(gain, weight.astype(np.float64)))
+        _check_likelihood(likelihood, gain)
+        return likelihood
+
+
+def _draw(likelihood: Floats, rng: Generator) -> int:
+    cumulative = np.cumsum(likelihood / likelihood.max())  # the ratio cannot overflow the sum
+    return int(np.searchsorted(cumulative / cumulative[-1], rng.random(), side="right"))
+
+
+def _check_selection(selected: Voters, n_delegators: int, n_representatives: int) -> None:
+    wrong = None
+    if selected.ndim != 1 or (selected.size and selected.dtype.kind not in "iu"):
+        wrong = f"a list of integers, got {selected!r}"
+    elif len(selected) > n_delegators:
+        wrong = f"at most the {n_delegators} asked for, got {len(selected)}"
+    elif len(np.unique(selected)) < len(selected):
+        wrong = f"distinct, got {selected.tolist()}"
+    elif np.any((selected < 0) | (selected >= n_representatives)):
+        wrong = f"positions among {n_representatives} representatives, got {selected.tolist()}"
+    if wrong:
+        raise ValueError(
+            f"mechanism must select representatives that are {wrong}. "
+            "Correct its selection function."
+        )
+
+
+def _check_likelihood(likelihood: Floats, gain: Floats) -> None:
+    wrong = None
+    if likelihood.shape != gain.shape:
+        wrong = f"one likelihood for each of {len(gain)} candidates, got shape {likelihood.shape}"
+    elif likelihood.dtype.kind not in "fiub":
+        wrong = f"numbers as likelihoods, got {likelihood.dtype}"
+    elif not np.all(np.isfinite(likelihood)):
+        wrong = f"finite likelihoods, got {likelihood[~np.isfinite(likelihood)][0]}"
+    elif np.any(likelihood < 0):
+        wrong = f"likelihoods of zero or more, got {likelihood.min()}"
+    elif not likelihood.any() and np.any(gain > 0):
+        wrong = "a positive likelihood for some candidate when one is better, got zero for all"
+    if wrong:
+        raise ValueError(
+            f"mechanism must give {wrong}. Correct its probability function; to let a "
+            "representative stay one, leave it out of the selection."
+        )

@@ -1,0 +1,40 @@
+"""Mechanisms by name, the paper's six."""
+
+from skliquid.mechanisms.mechanism import Mechanism, Probability, Selection
+from skliquid.mechanisms.probability import (
+    any_candidate,
+    best_of_the_lightest,
+    better,
+    gain_of_the_better,
+    gain_per_weight,
+    none,
+)
+from skliquid.mechanisms.selection import at_random, least_accurate, nobody
+
+MECHANISMS: dict[str, Mechanism] = {
+    "direct": Mechanism(nobody, none),
+    "random": Mechanism(at_random, any_candidate),
+    "max": Mechanism(least_accurate, best_of_the_lightest),
+    "random_better": Mechanism(least_accurate, better),
+    "proportional_better": Mechanism(least_accurate, gain_of_the_better),
+    "proportional_weighted": Mechanism(least_accurate, gain_per_weight),
+}
+
+
+def as_mechanism(mechanism: str | Mechanism | tuple[Selection, Probability]) -> Mechanism:
+    """Return the mechanism that a name, a mechanism or a pair of functions stands for."""
+    if isinstance(mechanism, Mechanism):
+        return mechanism
+    if isinstance(mechanism, str):
+        if mechanism not in MECHANISMS:
+            raise ValueError(
+                f"mechanism must be one of {', '.join(MECHANISMS)}, or a pair of functions: "
+                f"{mechanism!r} is not known. Choose one of these names."
+            )
+        return MECHANISMS[mechanism]
+    if len(mechanism) != 2 or not all(map(callable, mechanism)):
+        raise ValueError(
+            f"mechanism must be a pair (selection, probability) of functions, got {mechanism!r}. "
+            "Give both functions."
+        )
+    return Mechanism(*mechanism)

@@ -1,0 +1,46 @@
+"""VoterPool: what training asks of its voters."""
+
+from typing import Any, Protocol
+
+from skliquid.arrays import Floats, Labels, Voters
+
+
+class VoterPool(Protocol):
+    """All voters of an ensemble.
+
+    Every method takes the set of voters it is about, so that one pool may loop over them, another
+    make one compiled call, a third send them to other machines. ``y`` and votes are classes as
+    positions in the sorted array of classes. Work is returned in sample visits.
+    """
+
+    def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
+        """Train ``voters`` on one more increment and return the sample visits it took."""
+        ...
+
+    def accuracy(self, voters: Voters, X: Any, y: Labels) -> Floats:
+        """Return the share of rows that each of ``voters`` gets right."""
+        ...
+
+    def finish(
+        self,
+        voters: Voters,
+        X: Any,
+        y: Labels,
+        sample_weight: Floats | None = None,
+        *,
+        warm: bool = False,
+    ) -> int:
+        """Fit ``voters`` in full, anew or from where they are; return the sample visits."""
+        ...
+
+    def vote(self, voters: Voters, X: Any) -> Labels:
+        """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
+        ...
+
+    def estimators(self, voters: Voters) -> list[Any]:
+        """Return ``voters`` as fitted scikit-learn classifiers."""
+        ...
+
+    def close(self, voters: Voters) -> None:
+        """Keep ``voters`` only: training is over, and copies need not carry its rows."""
+        ...

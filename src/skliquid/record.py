@@ -1,0 +1,177 @@
+"""What happened in training, increment by increment, and what it cost."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from skliquid.arrays import Floats, RowNumbers, Voters
+from skliquid.delegation_graph import DelegationGraph
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class TrainingCost(NamedTuple):
+    """Work done, in sample visits: how often any voter has looked at any row."""
+
+    increments: int
+    final_fit: int
+
+    @property
+    def total(self) -> int:
+        """Both parts together: the paper's TC."""
+        return self.increments + self.final_fit
+
+
+@dataclass(frozen=True, eq=False)
+class IncrementRecord:
+    """What happened at one increment.
+
+    Attributes
+    ----------
+    increment : int
+        Its number t, counted from 1.
+    rows : range or array of int
+        The rows trained on: positions in the X given to ``fit``, or in the rows that all calls of
+        ``partial_fit`` have given.
+    voters : array of int
+        Who trained: the representatives before anyone delegated.
+    accuracy : array of float
+        Their accuracy on this increment; not a number where none was measured.
+    mean_accuracy : array of float
+        Their accuracy averaged over the increments so far: what delegation was decided by.
+    delegators, delegates : array of int
+        Who delegated now, and to whom.
+    graph : DelegationGraph
+        All delegations after this increment.
+    minimum_majority : int
+        The fewest representatives that hold more than half of the weight.
+    largest_share : float
+        The share of the weight that the heaviest representative holds.
+    gini : float
+        The Gini coefficient of the representatives' weights.
+    cost : int
+        Sample visits spent on this increment.
+    eval_accuracy : float
+        Accuracy of the ensemble on the evaluation set; not a number without one.
+    """
+
+    increment: int
+    rows: RowNumbers
+    voters: Voters
+    accuracy: Floats
+    mean_accuracy: Floats
+    delegators: Voters
+    delegates: Voters
+    graph: DelegationGraph
+    minimum_majority: int
+    largest_share: float
+    gini: float
+    cost: int
+    eval_accuracy: float
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows trained on."""
+        return len(self.rows)
+
+    @property
+    def n_representatives(self) -> int:
+        """Number of representatives left after this increment."""
+        return len(self.graph.representatives)
+
+    @property
+    def weights(self) -> Voters:
+        """Weights of the representatives left, in the order of ``graph.representatives``."""
+        return self.graph.weights[self.graph.representatives]
+
+
+@dataclass(eq=False)
+class TrainingRecord:
+    """The increments of a training, in order, and the cost of the final fit."""
+
+    n_final: int
+    increments: list[IncrementRecord] = field(default_factory=list)
+    final_fit_cost: int = 0
+
+    def __len__(self) -> int:
+        return len(self.increments)
+
+    def __iter__(self) -> Iterator[IncrementRecord]:
+        return iter(self.increments)
+
+    def __getitem__(self, position: int) -> IncrementRecord:
+        return self.increments[position]
+
+    def __repr__(self) -> str:
+        if not self.increments:
+            return "TrainingRecord(no increments)"
+        left = self.increments[-1].n_representatives
+        return (
+            f"TrainingRecord({len(self)} increments, {self.increments[-1].graph.n_voters} voters "
+            f"-> {left} representatives, cost {self.cost.increments} + {self.cost.final_fit})"
+        )
+
+    @property
+    def cost(self) -> TrainingCost:
+        """Sample visits of the increments and of the final fit."""
+        return TrainingCost(sum(record.cost for record in self.increments), self.final_fit_cost)
+
+    @property
+    def reached_n_final(self) -> bool:
+        """Whether no more than ``n_final`` representatives are left."""
+        return bool(self.increments) and self.increments[-1].n_representatives <= self.n_final
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Return a table with one row an increment."""
+        return _data_frame(
+            {
+                "increment": record.increment,
+                "n_rows": record.n_rows,
+                "n_trained": len(record.voters),
+                "mean_accuracy": float(np.mean(record.accuracy)),
+                "best_accuracy": float(np.max(record.accuracy)),
+                "n_delegated": len(record.delegators),
+                "n_representatives": record.n_representatives,
+                "minimum_majority": record.minimum_majority,
+                "largest_share": record.largest_share,
+                "gini": record.gini,
+                "cost": record.cost,
+                "eval_accuracy": record.eval_accuracy,
+            }
+            for record in self.increments
+        )
+
+    def voters_to_pandas(self) -> "pd.DataFrame":
+        """Return a table with one row for each voter that trained at each increment.
+
+        ``delegate`` is the voter it delegated to at that increment, itself if it did not;
+        ``weight`` is what it carried afterwards.
+        """
+        return _data_frame(
+            {
+                "increment": record.increment,
+                "voter": int(voter),
+                "accuracy": float(accuracy),
+                "mean_accuracy": float(mean),
+                "delegate": int(record.graph.delegation[voter]),
+                "weight": int(record.graph.weights[voter]),
+            }
+            for record in self.increments
+            for voter, accuracy, mean in zip(
+                record.voters, record.accuracy, record.mean_accuracy, strict=True
+            )
+        )
+
+
+def _data_frame(rows: Iterable[dict[str, float]]) -> "pd.DataFrame":
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "A table of the record needs pandas, which is not installed: "
+            "pip install 'skliquid[pandas]'."
+        ) from error
+    return pd.DataFrame(list(rows))

@@ -1,0 +1,199 @@
+"""The paper's formulas: how often delegation must harm, and what training costs."""
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skliquid.record import TrainingCost
+from skliquid.schedules import Rate, Schedule, as_schedule, delegates_again
+from skliquid.training import increment_size_for
+
+# Chance of harm from delegation (Section 4). A vote matrix has a row a voter and a column an
+# example, and is true where the voter is right on the example.
+
+
+def quota(n: int) -> int:
+    """Return how many of ``n`` equal voters must be right for the group to be right."""
+    return math.ceil(n / 2)
+
+
+def pivotal_examples(correct: ArrayLike) -> NDArray[np.bool_]:
+    """Return which examples the group gets right by the smallest margin.
+
+    Examples
+    --------
+    >>> pivotal_examples([[1, 1], [1, 1], [0, 1]]).tolist()
+    [True, False]
+    """
+    correct = _vote_matrix(correct)
+    pivotal: NDArray[np.bool_] = correct.sum(axis=0) == quota(len(correct))
+    return pivotal
+
+
+def pivotal_voters(correct: ArrayLike) -> NDArray[np.bool_]:
+    """Return, for each voter and example, whether the voter is pivotal on it: right, as needed."""
+    return _vote_matrix(correct) & pivotal_examples(correct)
+
+
+def incorrect_pivotal_voters(correct: ArrayLike) -> NDArray[np.bool_]:
+    """Return, for each voter and example, whether one more right vote, this one's, is lacking."""
+    correct = _vote_matrix(correct)
+    lacking: NDArray[np.bool_] = correct.sum(axis=0) == quota(len(correct)) - 1
+    return ~correct & lacking
+
+
+def group_accuracy(correct: ArrayLike, weights: ArrayLike | None = None) -> float:
+    """Return the share of examples on which the voters that are right carry the quota."""
+    correct = _vote_matrix(correct)
+    weights = np.ones(len(correct), dtype=np.intp) if weights is None else np.asarray(weights)
+    return float(np.mean(weights @ correct >= quota(int(weights.sum()))))
+
+
+def every_delegation_harms(correct: ArrayLike) -> bool:
+    """Return whether any one voter's delegation to any other lowers the group's accuracy.
+
+    This tries them all. Lemma 1 says that it can only be so when every voter is pivotal on
+    some example.
+    """
+    correct = _vote_matrix(correct)
+    n = len(correct)
+    before = group_accuracy(correct)
+    for delegator in range(n):
+        for other in range(n):
+            weights = np.ones(n, dtype=np.intp)
+            weights[[delegator, other]] = 0, 2
+            if delegator != other and group_accuracy(correct, weights) >= before:
+                return False
+    return n > 1
+
+
+def pivotal_states(n: int, m: int) -> int:
+    """Return the paper's s^pivotal: ways to vote on pivotal examples, every voter being pivotal.
+
+    It is a loose upper bound, as in Theorem 1: the sum of C(n, ceil(n / 2))^k for k = 2..m.
+    """
+    _check_state_size(n, m)
+    return sum(math.comb(n, quota(n)) ** k for k in range(2, m + 1))
+
+
+def total_states(n: int, m: int) -> int:
+    """Return the paper's s^total: ways to vote on the same examples, the sum of 2^(n k)."""
+    _check_state_size(n, m)
+    return sum(2 ** (n * k) for k in range(2, m + 1))
+
+
+def harmful_state_fraction(n: int, m: int) -> float:
+    """Return the upper bound on the fraction of states where any one delegation harms.
+
+    Both counts are exact integers; only their ratio is rounded.
+
+    Examples
+    --------
+    >>> f"{harmful_state_fraction(11, 21):.1e}"
+    '2.6e-14'
+    """
+    return pivotal_states(n, m) / total_states(n, m)
+
+
+# Ensemble training cost (Section 5)
+
+
+def n_increments(n: int, n_final: int, rate: float) -> float:
+    """Return the paper's z: increments until ``n_final`` of ``n`` voters are left.
+
+    Examples
+    --------
+    >>> round(n_increments(350, 10, 0.2), 2)
+    15.93
+    """
+    _check_delegation(n, n_final, rate)
+    return math.log(n_final / n) / math.log(1 - rate) if n > n_final else 0.0
+
+
+def delegation_cost(n: int, n_final: int, rate: float, increment_size: int = 1) -> float:
+    """Return the paper's lower bound on the sample visits of the increments.
+
+    It is u n (1 - r^(z + 1)) / (1 - r), with r = 1 - rate.
+
+    Examples
+    --------
+    >>> round(delegation_cost(350, 10, 0.2), 6)
+    1710.0
+    """
+    z = n_increments(n, n_final, rate)
+    return increment_size * n * (1 - math.pow(1 - rate, z + 1)) / rate
+
+
+def expected_training_cost(
+    n_samples: int,
+    *,
+    n_estimators: int = 100,
+    n_final: int = 10,
+    delegation_rate: float | Rate | Schedule | Literal["auto"] = "auto",
+    increment_size: int | Literal["auto"] = "auto",
+    final_fit: Literal["scratch", "warm", "none"] = "scratch",
+    n_passes: float = 1,
+) -> TrainingCost:
+    """Return what ``LiquidEnsembleClassifier.fit`` costs, before it is trained.
+
+    Parameters are those of the ensemble, on ``n_samples`` rows; a rate of 0 is Direct. ``n_passes``
+    is how often a voter goes over the data in its final fit, the paper's e: ``n_iter_`` of one
+    that was fitted on such data, 1 for a tree.
+
+    The answer is exact when voters learn by increments, everyone asked to delegate has a better one
+    to choose (with ``competence="training"``), and ``n_passes`` is right. Where voters have to
+    stay, training costs more.
+
+    Examples
+    --------
+    >>> cost = expected_training_cost(2300, n_estimators=350, delegation_rate=0.2, n_passes=20)
+    >>> cost, cost.total
+    (TrainingCost(increments=79626, final_fit=460000), 539626)
+    """
+    size = increment_size_for(n_samples) if increment_size == "auto" else increment_size
+    last = math.ceil(n_samples / size)
+    schedule = as_schedule(
+        delegation_rate, n_voters=n_estimators, n_final=n_final, n_increments=last
+    )
+    visits, left = 0, n_estimators
+    for t in range(1, last + 1):
+        visits += left * min(size, n_samples - size * (t - 1))
+        left -= min(schedule.n_delegators(t, left), left - n_final)
+        to_come = range(t + 1, last + 1)
+        is_settled = left == n_final or not delegates_again(schedule, left, to_come)
+        if final_fit != "none" and is_settled:
+            break
+    return TrainingCost(visits, 0 if final_fit == "none" else round(left * n_passes * n_samples))
+
+
+def _vote_matrix(correct: ArrayLike) -> NDArray[np.bool_]:
+    matrix: NDArray[Any] = np.asarray(correct)
+    if matrix.ndim != 2 or matrix.size == 0 or not np.isin(matrix, (0, 1)).all():
+        raise ValueError(
+            "correct must be a matrix of zeros and ones, a row a voter and a column an example: "
+            f"got {correct!r}. Give it at least one of each."
+        )
+    return matrix.astype(bool)
+
+
+def _check_state_size(n: int, m: int) -> None:
+    if n < 1 or m < 2:
+        raise ValueError(
+            "n must be at least 1 and m at least 2, since every voter can be pivotal only on two "
+            f"examples or more: got n={n}, m={m}. Raise them."
+        )
+
+
+def _check_delegation(n: int, n_final: int, rate: float) -> None:
+    if not 1 <= n_final <= n:
+        raise ValueError(
+            f"n_final must be between 1 and n: {n_final} representatives cannot remain of {n} "
+            "voters. Lower n_final or raise n."
+        )
+    if not 0 < rate < 1:
+        raise ValueError(
+            f"rate must be above 0 and below 1: at {rate} the number of increments is not defined. "
+            "Give a rate like 0.05."
+        )

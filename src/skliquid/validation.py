@@ -1,0 +1,208 @@
+"""Checks at the door; the only module that uses scikit-learn's private names."""
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.utils import Tags, check_array, get_tags
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import has_fit_parameter, validate_data
+
+from skliquid.arrays import Floats, Labels
+
+Constraint: TypeAlias = Any
+Composition: TypeAlias = _BaseComposition
+
+positive_integer: Constraint = Interval(Integral, 1, None, closed="left")
+share: Constraint = Interval(Real, 0, 1, closed="both")
+
+
+def one_of(names: Sequence[str] | Mapping[str, Any]) -> Constraint:
+    """Return the constraint that a parameter is one of ``names``."""
+    return StrOptions(set(names))
+
+
+def has_methods(*methods: str) -> Constraint:
+    """Return the constraint that a parameter is an object with ``methods``."""
+    return HasMethods(list(methods))
+
+
+def check_parameters(ensemble: Any) -> None:
+    """Raise unless every parameter of ``ensemble`` is allowed, alone and with the others."""
+    ensemble._validate_params()
+    if ensemble.n_final > ensemble.n_estimators:
+        raise ValueError(
+            f"n_final must not exceed n_estimators: {ensemble.n_final} representatives cannot "
+            f"remain of {ensemble.n_estimators} voters. Lower n_final or raise n_estimators."
+        )
+
+
+def check_estimators(named: Sequence[Any], *, n_estimators: int) -> None:
+    """Raise unless ``named`` is a list of pairs of a name and a classifier, one voter each."""
+    if not named or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in named):
+        raise ValueError(
+            "estimator must be a classifier or a list of (name, classifier) pairs: "
+            f"{named!r} is neither. Give at least one pair."
+        )
+    names = [name for name, _ in named]
+    if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+        raise ValueError(
+            f"estimator must have a different name, a string, in each pair: got {names!r}. "
+            "Rename them."
+        )
+    for _, estimator in named:
+        if isinstance(estimator, type) or not is_classifier(estimator):
+            raise ValueError(
+                f"estimator must be a classifier: {estimator!r} is none. "
+                "Give an object such as SGDClassifier()."
+            )
+    if len(named) > n_estimators:
+        raise ValueError(
+            f"n_estimators must not be below the number of estimators: {len(named)} kinds cannot "
+            f"share {n_estimators} voters. Raise n_estimators or give fewer estimators."
+        )
+
+
+def check_final_fit(final_fit: str, estimators: Sequence[Any]) -> None:
+    """Raise when a warm final fit is asked of an estimator that has no warm start."""
+    for estimator in estimators:
+        if final_fit == "warm" and not hasattr(estimator, "warm_start"):
+            raise ValueError(
+                "final_fit='warm' needs an estimator with the parameter warm_start: "
+                f"{type(estimator).__name__} has none. Choose 'scratch' or 'none'."
+            )
+
+
+def shared_tags(tags: Tags, estimators: Sequence[Any]) -> Tags:
+    """Return ``tags`` narrowed to the data that all of ``estimators`` accept."""
+    of_each = [get_tags(e) for e in estimators if hasattr(e, "__sklearn_tags__")]
+    tags.input_tags.sparse = all(each.input_tags.sparse for each in of_each)
+    tags.input_tags.allow_nan = all(each.input_tags.allow_nan for each in of_each)
+    tags.classifier_tags.multi_class = all(
+        each.classifier_tags is None or each.classifier_tags.multi_class for each in of_each
+    )
+    return tags
+
+
+def check_X(ensemble: Any, X: Any, *, reset: bool = False, **more: Any) -> Any:
+    """Return ``X``, and ``y`` if given, as arrays that every voter of ``ensemble`` accepts."""
+    for name, data in [("X", X), *more.items()]:
+        if type(data).__name__ == "LazyFrame":
+            raise TypeError(
+                f"{name} must hold data: a LazyFrame holds a plan. Call {name}.collect() first."
+            )
+    tags = get_tags(ensemble).input_tags
+    return validate_data(
+        ensemble,
+        X,
+        reset=reset,
+        accept_sparse="csr" if tags.sparse else False,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan" if tags.allow_nan else True,
+        **more,
+    )
+
+
+def check_X_y(ensemble: Any, X: Any, y: Any, *, reset: bool = False) -> tuple[Any, NDArray[Any]]:
+    """Return rows and labels as arrays."""
+    X, y = check_X(ensemble, X, reset=reset, y=y)
+    check_classification_targets(y)
+    return X, y
+
+
+def check_classes(classes: Any, known: NDArray[Any] | None) -> NDArray[Any]:
+    """Return all classes, sorted, as the first call of ``partial_fit`` announced them."""
+    if known is None and classes is None:
+        raise ValueError(
+            "classes must be passed on the first call to partial_fit: later rows may hold labels "
+            "that these do not. Give every label, as in classes=[0, 1]."
+        )
+    if classes is None and known is not None:
+        return known
+    announced: NDArray[Any] = unique_labels(classes)
+    if known is not None and not np.array_equal(announced, known):
+        raise ValueError(
+            "classes must be the same in every call to partial_fit: "
+            f"{announced.tolist()} is not {known.tolist()}, as before. Leave classes out."
+        )
+    return announced
+
+
+def check_two_classes(y: NDArray[Any], sample_weight: Floats | None) -> None:
+    """Raise unless the rows that count have two classes to tell apart."""
+    y = y if sample_weight is None else y[sample_weight > 0]
+    if len(y) == 0:
+        raise ValueError(
+            "sample_weight must be above zero for some row: all are zero, so nothing is left to "
+            "learn from. Give rows of at least two classes a positive weight."
+        )
+    if len(np.unique(y)) == 1:
+        raise ValueError(
+            f"y must hold at least two classes: there is only 1 class, {y[0]!r}, among the rows "
+            "that count. Add rows of another class."
+        )
+
+
+def encode(y: NDArray[Any], classes: NDArray[Any]) -> Labels:
+    """Return the position of each label of ``y`` in ``classes``."""
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise ValueError(
+            f"y must hold announced classes only: {unknown[0]!r} is not among "
+            f"{classes.tolist()}. Announce every class in the first call to partial_fit."
+        )
+    return np.searchsorted(classes, y)
+
+
+def check_sample_weight(sample_weight: Any, X: Any, estimators: Sequence[Any]) -> Floats | None:
+    """Return one weight a row, or None when every row counts the same."""
+    if sample_weight is None:
+        return None
+    for estimator in estimators:
+        if not _takes_sample_weight(estimator):
+            raise ValueError(
+                "sample_weight must not be given to voters that cannot use it: "
+                f"{type(estimator).__name__}.fit has no such parameter. Leave it out or choose "
+                "another estimator."
+            )
+    n_rows = X.shape[0]
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n_rows, sample_weight)
+    weights: Floats = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must hold one number a row: its shape {weights.shape} does not fit "
+            f"{n_rows} rows. Give an array of shape ({n_rows},)."
+        )
+    if weights.min() < 0:
+        raise ValueError(
+            f"sample_weight must not be negative: got {weights.min()}. "
+            "Give a row that should not count the weight 0."
+        )
+    return weights
+
+
+def check_eval_set(ensemble: Any, eval_set: Any) -> tuple[Any, NDArray[Any]] | None:
+    """Return the evaluation set as arrays, or None when there is none."""
+    if eval_set is None:
+        return None
+    if not isinstance(eval_set, tuple) or len(eval_set) != 2:
+        raise ValueError(
+            f"eval_set must be a pair (X, y), got {type(eval_set).__name__}. "
+            "Give eval_set=(X_test, y_test)."
+        )
+    return check_X_y(ensemble, *eval_set)
+
+
+def _takes_sample_weight(estimator: Any) -> bool:
+    if has_fit_parameter(estimator, "sample_weight"):
+        return True
+    return bool(get_routing_for_object(estimator).consumes("fit", ["sample_weight"]))

@@ -1,0 +1,57 @@
+"""Weighted votes: what the ensemble says, and how concentrated its weight is."""
+
+import numpy as np
+
+from skliquid.arrays import Floats, Labels, Voters
+
+
+def tally(votes: Labels, weights: Voters, n_classes: int) -> Floats:
+    """Return the share of the weight that each class receives, one row a sample.
+
+    Examples
+    --------
+    >>> tally(np.array([[0, 1], [1, 1]]), np.array([3, 1]), n_classes=2).tolist()
+    [[0.75, 0.25], [0.0, 1.0]]
+    """
+    n_samples = votes.shape[1]
+    cells = votes + n_classes * np.arange(n_samples)
+    carried = np.repeat(weights, n_samples)
+    sums = np.bincount(cells.ravel(), weights=carried, minlength=n_classes * n_samples)
+    shares: Floats = sums.reshape(n_samples, n_classes) / weights.sum()
+    return shares
+
+
+def winner(shares: Floats) -> Labels:
+    """Return the class with the largest share, the first in sorted order among equals."""
+    first_of_the_largest: Labels = np.argmax(shares, axis=1)
+    return first_of_the_largest
+
+
+def minimum_majority(weights: Voters) -> int:
+    """Return how many voters it takes, at the least, to hold more than half of the weight.
+
+    Examples
+    --------
+    >>> minimum_majority(np.array([1, 1, 1, 1])), minimum_majority(np.array([5, 1, 1, 1]))
+    (3, 1)
+    """
+    held = np.cumsum(np.sort(weights)[::-1])
+    return int(np.searchsorted(2 * held, held[-1], side="right")) + 1
+
+
+def largest_share(weights: Voters) -> float:
+    """Return the share of the weight that the heaviest voter holds."""
+    return float(weights.max() / weights.sum())
+
+
+def gini(weights: Voters) -> float:
+    """Return the Gini coefficient of the weights: 0 when all are equal, near 1 for a dictator.
+
+    Examples
+    --------
+    >>> gini(np.array([2, 2, 2])), gini(np.array([0, 0, 0, 8]))
+    (0.0, 0.75)
+    """
+    n = len(weights)
+    ranks = 2 * np.arange(1, n + 1) - n - 1
+    return float(ranks @ np.sort(weights) / (n * weights.sum()))
