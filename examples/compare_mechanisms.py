@@ -119,12 +119,14 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--trials", type=int, default=10, help="half splits (10)")
     arguments.add_argument("--jobs", type=int, default=-1, help="processes (all cores)")
+    arguments.add_argument("--datasets", nargs="+", choices=DATASETS, default=list(DATASETS))
     options = arguments.parse_args()
     if options.trials < 2:
         arguments.error("--trials must be 2 or more: one has no standard error.")
 
-    jobs = [(d, m, seed) for seed in range(options.trials) for d in DATASETS for m in METHODS]
-    results = {d: {m: [] for m in METHODS} for d in DATASETS}
+    chosen = options.datasets
+    jobs = [(d, m, seed) for seed in range(options.trials) for d in chosen for m in METHODS]
+    results = {d: {m: [] for m in METHODS} for d in chosen}
     console = Console()
     with Progress(console=console) as progress:
         bar = progress.add_task("Trials", total=len(jobs))

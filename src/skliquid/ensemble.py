@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.linear_model import SGDClassifier
-from sklearn.utils import Tags, check_random_state, gen_batches
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skliquid.arrays import Floats, Voters
@@ -17,7 +17,7 @@ from skliquid.mechanisms import CANDIDATES, MECHANISMS, Mechanism, as_mechanism
 from skliquid.pools import EstimatorPool
 from skliquid.record import TrainingCost, TrainingRecord
 from skliquid.schedules import as_schedule
-from skliquid.training import Rows, Rules, Training, finish, increment_size_for, train
+from skliquid.training import Rows, Rules, Training, finish, increment_size_for, slices, train
 from skliquid.validation import (
     Composition,
     check_classes,
@@ -206,7 +206,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         order = self._training.rng.permutation(len(data.y))
         size = self.increment_size
         size = increment_size_for(len(order)) if size == "auto" else size
-        batches = list(gen_batches(len(order), size))
+        batches = slices(len(order), size)
         increments = (data.at(order[batch]) for batch in batches)
         train(self._training, self._rules(len(batches)), increments, self._evaluation(eval_set))
         if self.final_fit != "none":
@@ -258,7 +258,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         seen = self.n_samples_seen_
         data = Rows(range(seen, seen + len(y)), X, y, sample_weight).without_zero_weights()
         size = len(y) if self.increment_size == "auto" else self.increment_size
-        increments = (data.at(batch) for batch in gen_batches(len(data.y), size))
+        increments = (data.at(batch) for batch in slices(len(data.y), size))
         train(self._training, self._rules(None), increments, self._evaluation(eval_set))
         self.n_samples_seen_ += len(y)
         return self
@@ -360,7 +360,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     def _shares(self, X: Any, graph: DelegationGraph) -> Floats:
         voters = graph.representatives
         weights, n_classes = graph.weights[voters], len(self.classes_)
-        batches = gen_batches(X.shape[0], max(_VOTES_AT_ONCE // len(voters), 1))
+        batches = slices(X.shape[0], max(_VOTES_AT_ONCE // len(voters), 1))
         votes = (self._training.pool.vote(voters, X[batch]) for batch in batches)
         return np.concatenate([tally(each, weights, n_classes) for each in votes])
 

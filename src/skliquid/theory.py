@@ -85,9 +85,10 @@ def total_states(n: int, m: int) -> int:
 
 
 def harmful_state_fraction(n: int, m: int) -> float:
-    """Return the upper bound on the fraction of states where any one delegation harms.
+    """Return the paper's bound on the fraction of states where any one delegation harms.
 
-    Both counts are exact integers; only their ratio is rounded.
+    Both counts are exact integers; only their ratio is rounded. It compares pivotal columns alone;
+    ``docs/findings.md`` shows that, of whole states, the fraction is larger.
 
     Examples
     --------
@@ -152,6 +153,7 @@ def expected_training_cost(
     >>> cost, cost.total
     (TrainingCost(increments=79626, final_fit=460000), 539626)
     """
+    _check_plan(n_samples, n_estimators, n_final)
     size = increment_size_for(n_samples) if increment_size == "auto" else increment_size
     last = math.ceil(n_samples / size)
     schedule = as_schedule(
@@ -183,6 +185,18 @@ def _check_state_size(n: int, m: int) -> None:
         raise ValueError(
             "n must be at least 1 and m at least 2, since every voter can be pivotal only on two "
             f"examples or more: got n={n}, m={m}. Raise them."
+        )
+
+
+def _check_plan(n_samples: int, n_estimators: int, n_final: int) -> None:
+    if n_samples < 1:
+        raise ValueError(
+            f"n_samples must be 1 or more: nothing can be learned from {n_samples} rows. Raise it."
+        )
+    if not 1 <= n_final <= n_estimators:
+        raise ValueError(
+            f"n_final must not exceed n_estimators: {n_final} representatives cannot remain of "
+            f"{n_estimators} voters. Lower n_final or raise n_estimators."
         )
 
 

@@ -41,6 +41,17 @@ def increment_size_for(n_rows: int) -> int:
     return math.ceil(n_rows / n_increments)
 
 
+def slices(n_rows: int, size: int) -> list[slice]:
+    """Return the cut of ``n_rows`` into increments of ``size``, of which the last may be shorter.
+
+    Examples
+    --------
+    >>> slices(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
+
+
 class Rows(NamedTuple):
     """Data to learn from, and which rows of the whole they are."""
 

@@ -131,6 +131,11 @@ def check_classes(classes: Any, known: NDArray[Any] | None) -> NDArray[Any]:
             "classes must be the same in every call to partial_fit: "
             f"{announced.tolist()} is not {known.tolist()}, as before. Leave classes out."
         )
+    if len(announced) < 2:
+        raise ValueError(
+            f"classes must hold at least two classes: got {announced.tolist()}. "
+            "Give every label that may ever come."
+        )
     return announced
 
 
@@ -144,7 +149,7 @@ def check_two_classes(y: NDArray[Any], sample_weight: Floats | None) -> None:
         )
     if len(np.unique(y)) == 1:
         raise ValueError(
-            f"y must hold at least two classes: there is only 1 class, {y[0]!r}, among the rows "
+            f"y must hold at least two classes: there is only 1 class, {y.tolist()[0]!r}, among the rows "
             "that count. Add rows of another class."
         )
 
@@ -154,7 +159,7 @@ def encode(y: NDArray[Any], classes: NDArray[Any]) -> Labels:
     unknown = np.setdiff1d(y, classes)
     if len(unknown):
         raise ValueError(
-            f"y must hold announced classes only: {unknown[0]!r} is not among "
+            f"y must hold announced classes only: {unknown.tolist()[0]!r} is not among "
             f"{classes.tolist()}. Announce every class in the first call to partial_fit."
         )
     return np.searchsorted(classes, y)

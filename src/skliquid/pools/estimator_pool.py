@@ -64,8 +64,7 @@ class EstimatorPool:
 
     def accuracy(self, voters: Voters, X: Any, y: Labels) -> Floats:
         """Return the share of rows that each of ``voters`` gets right."""
-        with np.errstate(divide="ignore", invalid="ignore"):  # as in _taught
-            accuracy: Floats = np.mean(self.vote(voters, X) == y, axis=1)
+        accuracy: Floats = np.mean(self.vote(voters, X) == y, axis=1)
         return accuracy
 
     def finish(
@@ -91,7 +90,7 @@ class EstimatorPool:
 
     def vote(self, voters: Voters, X: Any) -> Labels:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
-        labels = self._each(voters, lambda voter: self._fitted[voter].predict(X))
+        labels = self._each(voters, lambda voter: _predicted(self._fitted[voter], X))
         return np.searchsorted(self._classes, np.stack(labels))
 
     def estimators(self, voters: Voters) -> list[Any]:
@@ -151,10 +150,17 @@ def _act(action: Callable[[int], Any], voters: list[int]) -> list[Any]:
     return [action(voter) for voter in voters]
 
 
+def _predicted(estimator: Any, X: Any) -> NDArray[Any]:
+    """Return the labels that ``estimator`` predicts."""
+    # increments may lack a class or variation; the logarithm of a zero is then no concern
+    with np.errstate(divide="ignore", invalid="ignore"):
+        labels: NDArray[Any] = estimator.predict(X)
+    return labels
+
+
 def _taught(estimator: Any, rows: _Rows, classes: NDArray[Any]) -> tuple[Any, int]:
     """Return ``estimator`` after one pass over an increment, and the visits."""
-    # an increment may lack a class or variation; the logarithm of a zero is then no concern
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):  # as in _predicted
         estimator.partial_fit(rows.X, rows.labels, classes=classes, **_weights(rows))
     return estimator, len(rows.labels)
 

@@ -1,0 +1,36 @@
+"""Settings and data that all tests share."""
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.preprocessing import StandardScaler
+
+# The same examples on every machine, however slow it is.
+settings.register_profile("skliquid", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("skliquid")
+
+
+def _scaled(load):
+    X, y = load(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(y))
+    return StandardScaler().fit_transform(X)[order], y[order]
+
+
+@pytest.fixture(scope="session")
+def binary():
+    """Scaled breast cancer data: 569 rows, two classes."""
+    return _scaled(load_breast_cancer)
+
+
+@pytest.fixture(scope="session")
+def multiclass():
+    """Scaled iris data: 150 rows, three classes."""
+    return _scaled(load_iris)
+
+
+@pytest.fixture(scope="session")
+def digits():
+    """Scaled digits: the first 600 rows of ten classes."""
+    X, y = _scaled(load_digits)
+    return X[:600], y[:600]

@@ -1,0 +1,148 @@
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skliquid import DelegationGraph, Mechanism
+from skliquid.mechanisms import CANDIDATES, MECHANISMS
+from skliquid.mechanisms.selection import least_accurate
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+@st.composite
+def states(draw):
+    """A graph after some random delegations, and counts of right answers with many ties."""
+    n_voters = draw(st.integers(2, 12))
+    accuracy = np.array(draw(st.lists(st.integers(0, 4), min_size=n_voters, max_size=n_voters))) / 4
+    graph = MECHANISMS["random"].delegate(
+        DelegationGraph.direct(n_voters),
+        accuracy,
+        draw(st.integers(0, n_voters - 1)),
+        np.random.default_rng(draw(st.integers(0, 99))),
+    )
+    return graph, accuracy
+
+
+@pytest.mark.parametrize("candidates", CANDIDATES)
+@pytest.mark.parametrize("name", MECHANISMS)
+@given(states(), st.data())
+def test_laws_of_delegation(name, candidates, state, data):
+    graph, accuracy = state
+    n_asked = data.draw(st.integers(0, len(graph.representatives) - 1))
+    after = MECHANISMS[name].delegate(graph, accuracy, n_asked, rng(), CANDIDATES[candidates])
+
+    delegators = np.flatnonzero(graph.delegation != after.delegation)
+    assert after.weights.sum() == graph.n_voters
+    assert len(delegators) <= n_asked
+    assert set(delegators) <= set(graph.representatives)
+    if candidates == "representatives":
+        assert set(after.delegation[delegators]) <= set(graph.representatives)
+    if name == "direct":
+        assert len(delegators) == 0
+    elif name == "random":
+        assert len(delegators) == n_asked
+    else:
+        assert np.all(accuracy[after.delegation[delegators]] > accuracy[delegators])
+
+
+def test_the_weakest_chooses_first_and_the_next_sees_its_weight():
+    seen = []
+
+    def spy(gain, weight):
+        seen.append((gain.tolist(), weight.tolist()))
+        return (gain == gain.max()).astype(float)
+
+    accuracy = np.array([0.5, 0.25, 1.0])
+    after = Mechanism(least_accurate, spy).delegate(DelegationGraph.direct(3), accuracy, 2, rng())
+    assert seen == [([0.25, 0.75], [1, 1]), ([0.5], [2])]
+    assert after.delegation.tolist() == [2, 2, 2]
+
+
+def test_delegators_are_handled_weakest_first_however_they_were_selected():
+    gains = []
+
+    def spy(gain, weight):
+        gains.append(gain.max())
+        return np.ones_like(gain)
+
+    accuracy = np.array([0.4, 0.1, 0.3, 0.2, 0.0])
+    mechanism = Mechanism(lambda *_: np.array([2, 4, 1, 3]), spy)
+    mechanism.delegate(DelegationGraph.direct(5), accuracy, 4, rng())
+    assert gains == pytest.approx([0.4, 0.3, 0.2, 0.1])
+
+
+def test_one_without_a_better_candidate_stays():
+    equal = np.full(4, 0.5)
+    for name in ("max", "random_better", "proportional_better", "proportional_weighted"):
+        after = MECHANISMS[name].delegate(DelegationGraph.direct(4), equal, 3, rng())
+        assert len(after.representatives) == 4
+
+
+def test_a_voter_that_ends_at_the_delegator_is_no_candidate():
+    # 1 delegated to 0 long ago and its stale accuracy is the best; 0 may only choose 2
+    graph = DelegationGraph.direct(3).delegate([1], to=[0])
+    accuracy = np.array([0.1, 0.9, 0.2])
+    after = MECHANISMS["max"].delegate(graph, accuracy, 1, rng(), CANDIDATES["voters"])
+    assert after.delegation.tolist() == [2, 0, 2]
+
+
+def test_with_voters_as_candidates_the_weight_goes_to_the_guru():
+    graph = DelegationGraph.direct(4).delegate([1], to=[2])
+    accuracy = np.array([0.1, 0.9, 0.1, 0.1])
+    after = MECHANISMS["random_better"].delegate(graph, accuracy, 1, rng(), CANDIDATES["voters"])
+    delegator = int(np.flatnonzero(after.delegation != graph.delegation)[0])
+    assert after.delegation[delegator] == 1
+    assert after.gurus[delegator] == 2 or delegator == 2
+
+
+@pytest.mark.parametrize(
+    ("likelihood", "message"),
+    [
+        (lambda gain, weight: -gain, "likelihoods of zero or more, got -0.5"),
+        (lambda gain, weight: gain * np.nan, "finite likelihoods, got nan"),
+        (lambda gain, weight: gain / 0, "finite likelihoods, got inf"),
+        (lambda gain, weight: gain * 0, "a positive likelihood for some candidate"),
+        (lambda gain, weight: np.ones(3), r"one likelihood for each of 1 candidates, got shape"),
+        (lambda gain, weight: ["much"], "numbers as likelihoods"),
+    ],
+)
+def test_wrong_likelihoods_are_refused(likelihood, message):
+    mechanism = Mechanism(least_accurate, likelihood)
+    with (
+        pytest.raises(ValueError, match=f"mechanism must give .*{message}"),
+        np.errstate(divide="ignore"),
+    ):
+        mechanism.delegate(DelegationGraph.direct(2), np.array([0.25, 0.75]), 1, rng())
+
+
+@pytest.mark.parametrize(
+    ("selected", "message"),
+    [
+        ([0, 1], "at most the 1 asked for, got 2"),
+        ([2], "positions among 2 representatives"),
+        ([-1], "positions among 2 representatives"),
+        ([0.5], "a list of integers"),
+        ([[0]], "a list of integers"),
+    ],
+)
+def test_wrong_selections_are_refused(selected, message):
+    mechanism = Mechanism(lambda *_: np.array(selected), MECHANISMS["random"].probability)
+    with pytest.raises(ValueError, match=f"mechanism must select .*{message}"):
+        mechanism.delegate(DelegationGraph.direct(2), np.array([0.25, 0.75]), 1, rng())
+
+
+def test_nobody_delegates_twice():
+    mechanism = Mechanism(lambda *_: np.array([0, 0]), MECHANISMS["random"].probability)
+    with pytest.raises(ValueError, match="distinct"):
+        mechanism.delegate(DelegationGraph.direct(3), np.ones(3), 2, rng())
+
+
+def test_mechanisms_pickle_compare_and_print():
+    for name, mechanism in MECHANISMS.items():
+        assert pickle.loads(pickle.dumps(mechanism)) == mechanism, name
+    assert "least_accurate" in repr(MECHANISMS["max"])

@@ -1,0 +1,36 @@
+import pytest
+
+from skliquid import Mechanism
+from skliquid.mechanisms import MECHANISMS, as_mechanism
+
+
+def test_the_six_mechanisms_of_the_paper_have_names():
+    assert list(MECHANISMS) == [
+        "direct",
+        "random",
+        "max",
+        "random_better",
+        "proportional_better",
+        "proportional_weighted",
+    ]
+
+
+def test_names_mechanisms_and_pairs_all_stand_for_a_mechanism():
+    maximum = MECHANISMS["max"]
+    pair = (maximum.selection, maximum.probability)
+    assert as_mechanism("max") == as_mechanism(maximum) == as_mechanism(pair) == Mechanism(*pair)
+
+
+@pytest.mark.parametrize("wrong", [("max", "max"), (len,), ()])
+def test_what_is_no_pair_of_functions_is_refused(wrong):
+    with pytest.raises(ValueError, match="mechanism must be a pair"):
+        as_mechanism(wrong)
+
+
+def test_an_unknown_name_is_refused():
+    with pytest.raises(ValueError, match=r"one of direct, random, .*'best' is not known"):
+        as_mechanism("best")
+
+
+def test_only_direct_is_direct():
+    assert [name for name, mechanism in MECHANISMS.items() if mechanism.is_direct] == ["direct"]

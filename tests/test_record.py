@@ -1,0 +1,82 @@
+import builtins
+
+import numpy as np
+import pytest
+
+from skliquid import LiquidEnsembleClassifier
+
+
+@pytest.fixture(scope="module")
+def fitted(binary):
+    X, y = binary
+    ensemble = LiquidEnsembleClassifier(
+        n_estimators=20, n_final=4, increment_size=60, random_state=0, mechanism="max"
+    )
+    return ensemble.fit(X[:400], y[:400], eval_set=(X[400:], y[400:]))
+
+
+def test_the_record_tells_what_happened_at_each_increment(fitted):
+    record = fitted.record_
+    assert len(record) == 7
+    assert record.reached_n_final
+    assert [increment.increment for increment in record] == list(range(1, 8))
+    assert record[-1].graph is fitted.delegation_graph_
+    for increment in record:
+        assert len(increment.accuracy) == len(increment.mean_accuracy) == len(increment.voters)
+        assert increment.graph.delegation[increment.delegators].tolist() == (
+            increment.delegates.tolist()
+        )
+        assert 0 < increment.largest_share <= 1
+        assert 0.5 < increment.eval_accuracy <= 1
+
+
+def test_every_row_is_used_once(fitted):
+    rows = np.concatenate([increment.rows for increment in fitted.record_])
+    assert sorted(rows) == list(range(400))
+    assert [increment.n_rows for increment in fitted.record_] == [60] * 6 + [40]
+
+
+def test_the_ledger_adds_up(fitted):
+    cost = fitted.training_cost_
+    assert cost.increments == sum(len(i.voters) * i.n_rows for i in fitted.record_)
+    assert cost.final_fit == sum(voter.n_iter_ for voter in fitted.estimators_) * 400
+    assert cost.total == cost.increments + cost.final_fit
+
+
+def test_tables_have_a_row_an_increment_and_a_row_a_voter(fitted):
+    table = fitted.record_.to_pandas()
+    assert table["n_representatives"].tolist() == [i.n_representatives for i in fitted.record_]
+    assert table["cost"].sum() == fitted.training_cost_.increments
+    assert table["eval_accuracy"].notna().all()
+    voters = fitted.record_.voters_to_pandas()
+    assert len(voters) == table["n_trained"].sum()
+    assert voters.groupby("increment")["weight"].sum().unique().tolist() == [20]
+    assert (voters["delegate"] != voters["voter"]).sum() == 16
+
+
+def test_without_pandas_the_error_names_the_extra(fitted, monkeypatch):
+    real_import = builtins.__import__
+
+    def no_pandas(name, *args, **kwargs):
+        if name == "pandas":
+            raise ImportError
+        return real_import(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", no_pandas)
+    with pytest.raises(ImportError, match=r"pip install 'skliquid\[pandas\]'"):
+        fitted.record_.to_pandas()
+
+
+def test_the_record_prints_in_one_line(fitted):
+    assert repr(fitted.record_).startswith(
+        "TrainingRecord(7 increments, 20 voters -> 4 representatives"
+    )
+
+
+def test_a_record_says_when_n_final_was_not_reached(binary):
+    X, y = binary
+    slow = LiquidEnsembleClassifier(
+        n_estimators=20, n_final=4, delegation_rate=0.05, increment_size=200, random_state=0
+    ).fit(X, y)
+    assert len(slow.estimators_) == 17
+    assert not slow.record_.reached_n_final

@@ -1,0 +1,114 @@
+import math
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skliquid.schedules import (
+    Constant,
+    FixedCount,
+    Geometric,
+    JustFastEnough,
+    Linear,
+    Rounded,
+    Schedule,
+    as_schedule,
+)
+
+
+def sizes(schedule, n, n_final, n_increments):
+    """Number of representatives after each increment, when everyone asked delegates."""
+    left = [n]
+    for t in range(1, n_increments + 1):
+        left.append(left[-1] - max(min(schedule.n_delegators(t, left[-1]), left[-1] - n_final), 0))
+    return left[1:]
+
+
+def test_floor_ends_where_the_paper_does():
+    left = sizes(Rounded(0.05, "floor"), 350, 10, 500)
+    assert left[-1] == 19
+    assert sizes(Rounded(0.85, "floor"), 350, 10, 3) == [53, 10, 10]
+
+
+def test_at_least_one_goes_on_to_the_end():
+    assert sizes(Rounded(0.05), 350, 10, 500)[-1] == 10
+
+
+@given(st.floats(0, 1), st.integers(1, 1000))
+def test_rounding_never_asks_for_more_than_the_share_or_one(rate, n):
+    cut = Rounded(rate, "floor").n_delegators(1, n)
+    assert abs(cut - math.floor(rate * n)) <= 1
+    assert cut <= n
+    assert Rounded(rate).n_delegators(1, n) == (max(cut, 1) if rate > 0 else 0)
+
+
+def test_decimal_rates_mean_what_they_say():
+    assert 0.29 * 100 < 29
+    assert Rounded(0.29, "floor").n_delegators(1, 100) == 29
+
+
+@given(st.integers(1, 400), st.data())
+def test_auto_is_just_fast_enough(n, data):
+    n_final = data.draw(st.integers(1, n))
+    n_increments = data.draw(st.integers(1, 300))
+    left = sizes(JustFastEnough(n, n_final, n_increments), n, n_final, n_increments)
+    assert left[-1] == n_final
+    assert left == sorted(left, reverse=True)
+    if n_increments > 1 and n > n_final:
+        assert left[-2] > n_final or left[-2] - 1 < n * (n_final / n) ** (1 - 1 / n_increments)
+
+
+def test_auto_makes_up_for_those_who_stayed():
+    schedule = JustFastEnough(100, 10, 4)
+    assert schedule.n_delegators(2, 100) == 68
+    assert schedule.n_delegators(9, 100) == 90
+
+
+def test_rates_vary_as_their_names_say():
+    assert [Constant(0.2)(t) for t in (1, 9)] == [0.2, 0.2]
+    assert [Linear(0.5, 0.1, 5)(t) for t in (1, 3, 5, 8)] == pytest.approx([0.5, 0.3, 0.1, 0.1])
+    assert [Geometric(0.4, 0.5)(t) for t in (1, 2, 3)] == pytest.approx([0.4, 0.2, 0.1])
+    assert [FixedCount(3).n_delegators(t, n) for t, n in [(1, 9), (5, 3), (6, 2)]] == [3, 3, 2]
+
+
+def test_everything_a_user_may_give_becomes_a_schedule():
+    known = {"n_voters": 20, "n_final": 5, "n_increments": 3}
+    assert as_schedule(0.25, **known) == Rounded(0.25)
+    assert as_schedule(Linear(0.3, 0.1, 4), **known).n_delegators(1, 20) == 6
+    assert as_schedule(lambda t: 1 / t, **known).n_delegators(2, 20) == 10
+    assert as_schedule(FixedCount(2), **known) == FixedCount(2)
+    assert as_schedule("auto", **known) == JustFastEnough(20, 5, 3)
+    assert as_schedule("auto", **known | {"n_increments": None}) == Rounded(0.05)
+
+
+def test_schedules_pickle_compare_and_print():
+    for schedule in (Rounded(Linear(0.3, 0.1, 4), "floor"), FixedCount(2), JustFastEnough(9, 3, 2)):
+        assert isinstance(schedule, Schedule)
+        assert pickle.loads(pickle.dumps(schedule)) == schedule
+    assert repr(Rounded(Constant(0.1))) == (
+        "Rounded(rate=Constant(rate=0.1), rounding='at_least_one')"
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Constant(1.2), "rate must be a share between 0 and 1: 1.2"),
+        (lambda: Constant("fast"), "rate must be a share"),
+        (lambda: Linear(-0.1, 0.5, 3), "first must be a share"),
+        (lambda: Linear(0.1, 1.5, 3), "last must be a share"),
+        (lambda: Linear(0.1, 0.5, 1), "n_increments must be a whole number of 2 or more: 1"),
+        (lambda: Geometric(0.1, 2), "factor must be a share"),
+        (lambda: Geometric(float("nan"), 0.5), "first must be a share"),
+        (lambda: FixedCount(-1), "count must be a whole number of 0 or more: -1"),
+        (lambda: FixedCount(1.5), "count must be a whole number"),
+        (lambda: Rounded(2), "rate must be a share"),
+        (lambda: Rounded(0.1, "up"), "rounding must be 'at_least_one' or 'floor': 'up'"),
+        (lambda: Rounded(lambda t: 3).n_delegators(4, 9), "delegation_rate at increment 4 must be"),
+        (lambda: Rounded(lambda t: None).n_delegators(1, 9), "delegation_rate at increment 1"),
+    ],
+)
+def test_wrong_schedules_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

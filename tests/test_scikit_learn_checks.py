@@ -1,0 +1,47 @@
+"""scikit-learn's own checks, for every mechanism and three kinds of voters."""
+
+import pytest
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import (
+    check_dataframe_column_names_consistency,
+    check_param_validation,
+    parametrize_with_checks,
+)
+
+from skliquid import LiquidEnsembleClassifier
+from skliquid.mechanisms import MECHANISMS
+
+ENSEMBLES = [
+    LiquidEnsembleClassifier(voter, n_estimators=8, n_final=3, mechanism=mechanism)
+    for voter in (SGDClassifier(), GaussianNB(), DecisionTreeClassifier())
+    for mechanism in MECHANISMS
+]
+
+
+def expected_to_fail(ensemble):
+    """Weights are not repetitions where chance depends on the number of rows."""
+    if isinstance(ensemble.estimator, SGDClassifier):
+        reason = "SGDClassifier takes a step a row, so it fails this check by itself"
+    elif isinstance(ensemble.estimator, DecisionTreeClassifier) and ensemble.mechanism == "random":
+        reason = "other rows make other increments, after which other voters delegate at random"
+    else:
+        return {}
+    return {
+        "check_sample_weight_equivalence_on_dense_data": reason,
+        "check_sample_weight_equivalence_on_sparse_data": reason,
+    }
+
+
+@parametrize_with_checks(ENSEMBLES, expected_failed_checks=expected_to_fail)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(
+    "check", [check_param_validation, check_dataframe_column_names_consistency]
+)
+@pytest.mark.parametrize("ensemble", ENSEMBLES, ids=repr)
+def test_scikit_learn_checks_that_are_not_in_the_list(ensemble, check):
+    check("LiquidEnsembleClassifier", ensemble)

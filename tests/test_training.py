@@ -1,0 +1,272 @@
+import numpy as np
+import pytest
+from algorithm_1 import algorithm_1, weighted_vote
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.linear_model import SGDClassifier
+
+from skliquid import DelegationGraph, LiquidEnsembleClassifier, Mechanism
+from skliquid.competence import COMPETENCE
+from skliquid.mechanisms import CANDIDATES, MECHANISMS
+from skliquid.mechanisms.probability import best_of_the_lightest
+from skliquid.mechanisms.selection import least_accurate
+from skliquid.schedules import FixedCount, Rounded
+from skliquid.theory import expected_training_cost
+from skliquid.training import Rows, Rules, Training, increment_size_for, train
+
+
+class ScriptedPool:
+    """Voters that do nothing and are right as often as the script says."""
+
+    def __init__(self, n_correct):
+        self.n_correct = n_correct
+        self.t = 0
+
+    def train(self, voters, X, y, sample_weight=None):
+        self.t += 1
+        return len(voters) * len(y)
+
+    def accuracy(self, voters, X, y):
+        return np.minimum(self.n_correct[self.t - 1][voters], len(y)) / len(y)
+
+
+def rules(mechanism="max", schedule=None, **options):
+    defaults = {
+        "mechanism": MECHANISMS[mechanism] if isinstance(mechanism, str) else mechanism,
+        "schedule": schedule or Rounded(0.2),
+        "competence": COMPETENCE["training"],
+        "candidates": CANDIDATES["representatives"],
+        "n_final": 1,
+    }
+    return Rules(**defaults | options)
+
+
+def scripted(n_correct, n_rows, these):
+    n_correct = [np.array(row) for row in n_correct]
+    n_voters = len(n_correct[0])
+    training = Training.of(
+        ScriptedPool(n_correct), n_voters, these.n_final, np.random.default_rng(0)
+    )
+    increments = (Rows(range(n), np.zeros((n, 1)), np.zeros(n, int), None) for n in n_rows)
+    train(training, these, increments)
+    return training
+
+
+# The worked example of the paper's first figure: five voters, three steps
+
+
+def test_the_papers_worked_example():
+    # t = 1: v1 is the weakest, v4 the strongest. t = 2: v3 is the weakest of the four left.
+    n_correct = [[1, 6, 5, 9, 7], [0, 6, 3, 9, 7], [0, 6, 0, 9, 7]]
+    training = scripted(n_correct, [10, 10, 10], rules("max", FixedCount(1), n_final=3))
+    first, second, third = training.record
+    assert first.voters.tolist() == [0, 1, 2, 3, 4]
+    assert first.graph.weights.tolist() == [0, 1, 1, 2, 1]
+    assert (first.delegators.tolist(), first.delegates.tolist()) == ([0], [3])
+    assert second.voters.tolist() == [1, 2, 3, 4]
+    assert second.delegators.tolist() == [2]
+    assert third.voters.tolist() == [1, 3, 4]
+    assert len(third.voters) / 5 == 0.6
+    assert third.delegators.tolist() == []
+    assert third.graph.weights.sum() == 5
+
+
+def test_the_papers_worked_example_as_its_caption_says():
+    # the caption sends v3's weight to v1, which delegates already: v4, its guru, receives it
+    prefer_v1 = Mechanism(least_accurate, lambda gain, weight: (gain == gain.min()) * 1.0)
+    start = DelegationGraph.direct(5).delegate([0], to=[3])
+    accuracy = np.array([0.5, 0.6, 0.35, 0.9, 0.7])
+    graph = prefer_v1.delegate(
+        start, accuracy, 1, np.random.default_rng(0), CANDIDATES["voters"]
+    )
+    assert graph.delegation.tolist() == [3, 1, 0, 3, 4]
+    assert graph.weights.tolist() == [0, 1, 0, 3, 1]
+
+
+# Laws
+
+
+@st.composite
+def runs(draw):
+    n_voters = draw(st.integers(2, 14))
+    n_rows = draw(st.lists(st.integers(1, 12), min_size=1, max_size=8))
+    n_correct = [
+        draw(st.lists(st.integers(0, 12), min_size=n_voters, max_size=n_voters)) for _ in n_rows
+    ]
+    schedule = draw(
+        st.sampled_from(
+            [Rounded(0.2), Rounded(0.5, "floor"), FixedCount(2), Rounded(lambda t: 1 / t)]
+        )
+    )
+    return {
+        "n_correct": n_correct,
+        "n_rows": n_rows,
+        "these": rules(
+            draw(st.sampled_from(sorted(MECHANISMS))),
+            schedule,
+            n_final=draw(st.integers(1, n_voters)),
+            candidates=CANDIDATES[draw(st.sampled_from(sorted(CANDIDATES)))],
+            competence=COMPETENCE[draw(st.sampled_from(sorted(COMPETENCE)))],
+            last_increment=draw(st.sampled_from([None, len(n_rows)])),
+        ),
+    }
+
+
+@given(runs())
+def test_laws_of_training(run):
+    these = run["these"]
+    training = scripted(**run)
+    n_voters = len(run["n_correct"][0])
+    before = DelegationGraph.direct(n_voters)
+    for record in training.record:
+        assert record.graph.weights.sum() == n_voters
+        assert these.n_final <= record.n_representatives <= len(record.voters)
+        assert record.voters.tolist() == before.representatives.tolist()
+        assert len(record.voters) - len(record.delegators) == record.n_representatives
+        assert record.cost == len(record.voters) * record.n_rows
+        accuracy = dict(zip(record.voters, record.mean_accuracy, strict=True))
+        if these.mechanism != MECHANISMS["random"]:
+            known = np.isin(record.delegates, record.voters)
+            chosen = [accuracy[voter] for voter in record.delegates[known]]
+            assert np.all(np.array(chosen) > [accuracy[v] for v in record.delegators[known]])
+        assert record.weights.sum() == n_voters
+        assert 1 <= record.minimum_majority <= record.n_representatives
+        assert 0 <= record.gini < 1
+        before = record.graph
+    assert training.record.cost.increments == sum(record.cost for record in training.record)
+    assert training.graph is before or len(training.record) == 0
+
+
+@given(runs())
+def test_mean_accuracy_is_the_average_of_what_was_measured(run):
+    training = scripted(**run)
+    measured = {}
+    for record in training.record:
+        for voter, accuracy, mean in zip(
+            record.voters, record.accuracy, record.mean_accuracy, strict=True
+        ):
+            if not np.isnan(accuracy):
+                measured.setdefault(voter, []).append(accuracy)
+            if voter in measured:
+                assert np.isclose(mean, np.mean(measured[voter]))
+            else:
+                assert np.isnan(mean)
+
+
+def test_nobody_delegates_before_anything_was_measured():
+    these = rules("random", competence=COMPETENCE["prequential"])
+    training = scripted([[3, 2, 1]] * 3, [4, 4, 4], these)
+    assert [len(record.delegators) for record in training.record] == [0, 1, 1]
+    assert np.isnan(training.record[0].accuracy).all()
+
+
+def test_training_stops_when_nobody_will_delegate_and_a_final_fit_follows():
+    script = [[1, 2, 3, 4]] * 6
+    n_rows = [5] * 6
+    cases = [
+        (rules("max", FixedCount(1), n_final=2), 2),
+        (rules("direct"), 1),
+        (rules("max", Rounded(0.25, "floor"), n_final=1), 1),  # a quarter of three is none
+        (rules("max", Rounded(lambda t: 0.0 if t < 3 else 0.5), n_final=1), 4),  # a late start
+    ]
+    for these, n_increments in cases:
+        stopping = Rules(**vars(these) | {"last_increment": 6})
+        assert len(scripted(script, n_rows, stopping).record) == n_increments
+        assert len(scripted(script, n_rows, these).record) == 6
+
+
+def test_max_spreads_weight_over_the_better_voters():
+    n_correct = [[0, 1, 2, 7, 8, 9]] * 3
+    training = scripted(n_correct, [9, 9, 9], rules("max", FixedCount(1), n_final=3))
+    assert training.graph.weights.tolist() == [0, 0, 0, 2, 2, 2]
+    assert training.graph.delegation.tolist()[:3] == [5, 4, 3]
+    assert MECHANISMS["max"].probability is best_of_the_lightest
+
+
+# Increment sizes
+
+
+@given(st.integers(1, 10**8))
+def test_auto_increments_are_few_enough_and_large_enough(n_rows):
+    size = increment_size_for(n_rows)
+    n_increments = -(-n_rows // size)
+    assert n_increments <= 50
+    assert size >= min(25, n_rows)
+    assert n_increments >= min(50, n_rows // 25) / 2
+    assert n_rows - size * (n_increments - 1) >= 1
+
+
+# Oracle
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("data", ["binary", "digits"])
+def test_the_library_agrees_with_a_plain_transcription_of_algorithm_1(
+    request, data, mechanism, seed
+):
+    X, y = request.getfixturevalue(data)
+    X_train, y_train, X_test = X[:400], y[:400], X[400:]
+    settings = {"n": 16, "n_final": 4, "rate": 0.15, "u": 37}
+    for rounding, fit in (("floor", True), ("at_least_one", False)):
+        V, W = algorithm_1(
+            X_train,
+            y_train,
+            SGDClassifier(),
+            mechanism=mechanism,
+            seed=seed,
+            at_least_one=rounding == "at_least_one",
+            fit=fit,
+            **settings,
+        )
+        ensemble = LiquidEnsembleClassifier(
+            SGDClassifier(),
+            n_estimators=settings["n"],
+            n_final=settings["n_final"],
+            delegation_rate=Rounded(settings["rate"], rounding),
+            increment_size=settings["u"],
+            mechanism=mechanism,
+            final_fit="scratch" if fit else "none",
+            random_state=seed,
+        ).fit(X_train, y_train)
+        assert ensemble.delegation_graph_.weights.tolist() == W
+        survivors = [v for v, w in zip(V, W, strict=True) if w != 0]
+        if fit or mechanism != "direct":
+            for ours, theirs in zip(ensemble.estimators_, survivors, strict=True):
+                assert np.array_equal(ours.coef_, theirs.coef_)
+            assert np.array_equal(ensemble.predict(X_test), weighted_vote(V, W, X_test))
+
+
+# Cost
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"delegation_rate": 0.2},
+        {"delegation_rate": Rounded(0.2, "floor"), "increment_size": 17},
+        {"delegation_rate": FixedCount(3), "increment_size": 40},
+        {"delegation_rate": 0.05, "final_fit": "none"},
+        {"delegation_rate": 0, "increment_size": 30},
+        {"n_final": 20},
+    ],
+)
+def test_the_expected_cost_is_the_ledger_of_a_plain_run(binary, settings):
+    X, y = binary
+    settings = {"n_estimators": 20, "n_final": 6} | settings
+    ensemble = LiquidEnsembleClassifier(
+        SGDClassifier(max_iter=3, tol=None), mechanism="random", random_state=0, **settings
+    ).fit(X, y)
+    assert expected_training_cost(len(y), n_passes=3, **settings) == ensemble.training_cost_
+
+
+def test_the_cost_of_direct_is_that_of_a_rate_of_zero(binary):
+    X, y = binary
+    direct = LiquidEnsembleClassifier(
+        SGDClassifier(max_iter=3, tol=None), n_estimators=5, n_final=2, mechanism="direct"
+    ).fit(X, y)
+    expected = expected_training_cost(
+        len(y), n_estimators=5, n_final=2, delegation_rate=0, n_passes=3
+    )
+    assert direct.training_cost_ == expected

@@ -1,0 +1,236 @@
+"""Bad input gets an error that names the parameter, the rule, the value and the way out."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse
+from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+
+from skliquid import LiquidEnsembleClassifier
+from skliquid.mechanisms.selection import least_accurate
+
+X = np.random.default_rng(0).normal(size=(60, 3))
+Y = (X[:, 0] > 0).astype(int)
+
+
+def small(estimator=None, **options):
+    return LiquidEnsembleClassifier(
+        estimator, **{"n_estimators": 4, "n_final": 2, "random_state": 0} | options
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("estimator", 3),
+        ("estimator", "SGDClassifier"),
+        ("n_estimators", 0),
+        ("n_estimators", -5),
+        ("n_estimators", 2.5),
+        ("n_estimators", "many"),
+        ("n_final", 0),
+        ("n_final", 1.5),
+        ("n_final", None),
+        ("mechanism", "best"),
+        ("mechanism", 3),
+        ("mechanism", None),
+        ("delegation_rate", -0.1),
+        ("delegation_rate", 1.1),
+        ("delegation_rate", "fast"),
+        ("delegation_rate", None),
+        ("delegation_rate", float("nan")),
+        ("increment_size", 0),
+        ("increment_size", 10.5),
+        ("increment_size", "big"),
+        ("competence", "test"),
+        ("competence", None),
+        ("candidates", "everyone"),
+        ("final_fit", "cold"),
+        ("final_fit", True),
+        ("pool", "swimming"),
+        ("n_jobs", 1.5),
+        ("n_jobs", "all"),
+        ("random_state", "seed"),
+        ("random_state", -1),
+    ],
+)
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_a_parameter_out_of_range_is_named_with_its_rule_and_value(parameter, value, method):
+    ensemble = small(**{parameter: value})
+    options = {"classes": [0, 1]} if method == "partial_fit" else {}
+    message = rf"The '{parameter}' parameter of LiquidEnsembleClassifier must be .* Got .* instead"
+    with pytest.raises(ValueError, match=message):
+        getattr(ensemble, method)(X, Y, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"n_estimators": 5, "n_final": 9},
+            "n_final must not exceed n_estimators: 9 representatives cannot remain of 5 voters. "
+            "Lower n_final or raise n_estimators.",
+        ),
+        ({"estimator": LinearRegression()}, r"estimator must be a classifier: LinearRegression\(\)"),
+        ({"estimator": KMeans()}, "estimator must be a classifier: KMeans"),
+        ({"estimator": SGDClassifier}, "estimator must be a classifier: .*Give an object such as"),
+        ({"estimator": []}, r"list of \(name, classifier\) pairs: \[\] is neither"),
+        ({"estimator": [SGDClassifier()]}, r"list of \(name, classifier\) pairs"),
+        (
+            {"estimator": [("a", SGDClassifier()), ("a", GaussianNB())]},
+            r"different name, a string, in each pair: got \['a', 'a'\]",
+        ),
+        ({"estimator": [("a", StandardScaler())]}, "estimator must be a classifier"),
+        (
+            {"estimator": [(name, SGDClassifier()) for name in "abcde"]},
+            "5 kinds cannot share 4 voters. Raise n_estimators",
+        ),
+        ({"mechanism": ("max", "max")}, r"mechanism must be a pair \(selection, probability\)"),
+        (
+            {"estimator": GaussianNB(), "final_fit": "warm"},
+            "final_fit='warm' needs .* warm_start: GaussianNB has none. Choose 'scratch' or 'none'",
+        ),
+        (
+            {"delegation_rate": lambda t: 7},
+            "delegation_rate at increment 1 must be a share between 0 and 1: 7",
+        ),
+        (
+            {"mechanism": (least_accurate, lambda gain, weight: -gain), "n_estimators": 30},
+            "likelihoods of zero or more",
+        ),
+        (
+            {"mechanism": (least_accurate, lambda gain, weight: gain * np.nan)},
+            "finite likelihoods, got nan",
+        ),
+        (
+            {"mechanism": (least_accurate, lambda gain, weight: gain * 0), "n_estimators": 30},
+            "a positive likelihood for some candidate when one is better, got zero for all",
+        ),
+    ],
+)
+def test_parameters_that_do_not_fit_together_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        small(**options).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "message"),
+    [
+        (X[:, 0], Y, "Expected 2D array"),
+        (X[:0], Y[:0], "0 sample"),
+        (X[:, :0], Y, "0 feature"),
+        (X, Y[:10], "inconsistent numbers of samples"),
+        (np.where(X[0, 0] == X, np.nan, X), Y, "X contains NaN"),
+        (np.where(X[0, 0] == X, np.inf, X), Y, "X contains infinity"),
+        (X.astype(str) + "x", Y, "could not convert string to float"),
+        (X, np.where(Y == 1, np.nan, 0), "y contains NaN"),
+        (X, X[:, 0], "Unknown label type: continuous"),
+        (X, np.stack([Y, Y], axis=1), "should be a 1d array"),
+        (X, np.zeros(60), "y must hold at least two classes: there is only 1 class"),
+        (X[:1], Y[:1], "there is only 1 class"),
+        (X, None, "requires y to be passed"),
+        (pd.DataFrame({"a": ["x"] * 60}), Y, "could not convert string to float"),
+    ],
+)
+def test_wrong_data_is_refused(rows, labels, message):
+    with pytest.raises(ValueError, match=message):
+        small().fit(rows, labels)
+
+
+def test_sparse_rows_are_refused_when_the_voters_take_none():
+    with pytest.raises(TypeError, match="dense data is required"):
+        small(GaussianNB()).fit(scipy.sparse.csr_array(X), Y)
+
+
+def test_a_lazy_frame_is_refused_with_the_way_out():
+    lazy = pl.DataFrame(X).lazy()
+    with pytest.raises(TypeError, match=r"X must hold data: a LazyFrame .* Call X.collect\(\) first"):
+        small().fit(lazy, Y)
+    with pytest.raises(TypeError, match=r"Call X.collect\(\) first"):
+        small().fit(X, Y).predict(lazy)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(5), r"its shape \(5,\) does not fit 60 rows"),
+        (np.ones((60, 2)), r"its shape \(60, 2\) does not fit 60 rows"),
+        (-np.ones(60), "sample_weight must not be negative: got -1.0"),
+        (np.full(60, np.nan), "sample_weight contains NaN"),
+        (np.zeros(60), "sample_weight must be above zero for some row"),
+        (Y * 1.0, "there is only 1 class, .* among the rows that count"),
+        (["heavy"] * 60, "could not convert string to float"),
+    ],
+)
+def test_wrong_sample_weights_are_refused(weights, message):
+    with pytest.raises(ValueError, match=message):
+        small().fit(X, Y, sample_weight=weights)
+
+
+def test_one_number_weighs_all_rows_alike():
+    weighted, plain = small().fit(X, Y, sample_weight=1), small().fit(X, Y)
+    assert np.array_equal(weighted.predict_proba(X), plain.predict_proba(X))
+
+
+def test_weights_are_refused_when_the_voters_take_none():
+    with pytest.raises(ValueError, match=r"KNeighborsClassifier.fit has no such parameter"):
+        small(KNeighborsClassifier()).fit(X, Y, sample_weight=np.ones(60))
+
+
+@pytest.mark.parametrize(
+    ("eval_set", "error", "message"),
+    [
+        ([(X, Y)], ValueError, r"eval_set must be a pair \(X, y\), got list"),
+        ((X,), ValueError, "eval_set must be a pair"),
+        ((X[:, :2], Y), ValueError, "expecting 3 features"),
+        ((X, Y[:3]), ValueError, "inconsistent numbers of samples"),
+    ],
+)
+def test_a_wrong_evaluation_set_is_refused(eval_set, error, message):
+    with pytest.raises(error, match=message):
+        small().fit(X, Y, eval_set=eval_set)
+
+
+def test_partial_fit_must_know_the_classes_and_keep_to_them():
+    ensemble = small()
+    with pytest.raises(ValueError, match="classes must be passed on the first call to partial_fit"):
+        ensemble.partial_fit(X, Y)
+    with pytest.raises(ValueError, match=r"1 is not among \[0, 2\]"):
+        ensemble.partial_fit(X, Y, classes=[0, 2])
+    ensemble.partial_fit(X, Y, classes=[0, 1])
+    with pytest.raises(ValueError, match=r"\[0, 1, 2\] is not \[0, 1\], as before"):
+        ensemble.partial_fit(X, Y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match=r"5 is not among \[0, 1\]"):
+        ensemble.partial_fit(X, np.full(60, 5))
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        ensemble.partial_fit(X[:, :2], Y)
+    with pytest.raises(ValueError, match="classes must hold at least two classes"):
+        small().partial_fit(X, np.zeros(60), classes=[0])
+
+
+def test_a_refused_first_call_leaves_the_ensemble_unfitted():
+    ensemble = small()
+    with pytest.raises(ValueError, match="is not among"):
+        ensemble.partial_fit(X, Y, classes=[5, 6])
+    assert not hasattr(ensemble, "classes_")
+    assert ensemble.partial_fit(X, Y, classes=[0, 1]).score(X, Y) > 0.5
+
+
+def test_an_ensemble_must_be_fitted_before_it_votes():
+    for method in ("predict", "predict_proba", "decision_function"):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            getattr(small(), method)(X)
+
+
+def test_predict_refuses_what_fit_did_not_see():
+    ensemble = small().fit(X, Y)
+    with pytest.raises(ValueError, match="expecting 3 features"):
+        ensemble.predict(X[:, :2])
+    with pytest.raises(ValueError, match="X contains NaN"):
+        ensemble.predict(np.full((2, 3), np.nan))
