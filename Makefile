@@ -25,8 +25,8 @@ check: $(VENV)/installed  ## lint, types and imports
 	$(BIN)/lint-imports
 
 format: $(VENV)/installed  ## format the code
-	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
 
 reproduce: $(VENV)/installed  ## the main job: every mechanism, and AdaBoost
 	$(BIN)/python examples/compare_mechanisms.py

@@ -445,9 +445,10 @@ def test_sparse_rows_are_not_made_dense(digits):
 def test_float32_stays_float32(binary):
     X, y = binary
     ensemble = small().fit(X.astype(np.float32), y)
-    assert ensemble.estimators_[0].coef_.dtype == SGDClassifier().fit(
-        X.astype(np.float32), y
-    ).coef_.dtype
+    assert (
+        ensemble.estimators_[0].coef_.dtype
+        == SGDClassifier().fit(X.astype(np.float32), y).coef_.dtype
+    )
 
 
 def test_missing_values_pass_when_the_voters_take_them(binary):

@@ -76,9 +76,7 @@ def test_the_papers_worked_example_as_its_caption_says():
     prefer_v1 = Mechanism(least_accurate, lambda gain, weight: (gain == gain.min()) * 1.0)
     start = DelegationGraph.direct(5).delegate([0], to=[3])
     accuracy = np.array([0.5, 0.6, 0.35, 0.9, 0.7])
-    graph = prefer_v1.delegate(
-        start, accuracy, 1, np.random.default_rng(0), CANDIDATES["voters"]
-    )
+    graph = prefer_v1.delegate(start, accuracy, 1, np.random.default_rng(0), CANDIDATES["voters"])
     assert graph.delegation.tolist() == [3, 1, 0, 3, 4]
     assert graph.weights.tolist() == [0, 1, 0, 3, 1]
 

@@ -77,7 +77,10 @@ def test_a_parameter_out_of_range_is_named_with_its_rule_and_value(parameter, va
             "n_final must not exceed n_estimators: 9 representatives cannot remain of 5 voters. "
             "Lower n_final or raise n_estimators.",
         ),
-        ({"estimator": LinearRegression()}, r"estimator must be a classifier: LinearRegression\(\)"),
+        (
+            {"estimator": LinearRegression()},
+            r"estimator must be a classifier: LinearRegression\(\)",
+        ),
         ({"estimator": KMeans()}, "estimator must be a classifier: KMeans"),
         ({"estimator": SGDClassifier}, "estimator must be a classifier: .*Give an object such as"),
         ({"estimator": []}, r"list of \(name, classifier\) pairs: \[\] is neither"),
@@ -150,7 +153,9 @@ def test_sparse_rows_are_refused_when_the_voters_take_none():
 
 def test_a_lazy_frame_is_refused_with_the_way_out():
     lazy = pl.DataFrame(X).lazy()
-    with pytest.raises(TypeError, match=r"X must hold data: a LazyFrame .* Call X.collect\(\) first"):
+    with pytest.raises(
+        TypeError, match=r"X must hold data: a LazyFrame .* Call X.collect\(\) first"
+    ):
         small().fit(lazy, Y)
     with pytest.raises(TypeError, match=r"Call X.collect\(\) first"):
         small().fit(X, Y).predict(lazy)

@@ -10,12 +10,17 @@ from skliquid.voting import gini, largest_share, minimum_majority, tally, winner
 weight_lists = st.lists(st.integers(1, 9), min_size=1, max_size=8)
 
 
-@given(arrays(np.intp, (4, 5), elements=st.integers(0, 2)), st.lists(st.integers(1, 9), min_size=4, max_size=4))
+@given(
+    arrays(np.intp, (4, 5), elements=st.integers(0, 2)),
+    st.lists(st.integers(1, 9), min_size=4, max_size=4),
+)
 def test_shares_are_weights_summed_by_class(votes, weights):
     shares = tally(votes, np.array(weights), n_classes=3)
     for sample in range(5):
         for label in range(3):
-            held = sum(w for w, vote in zip(weights, votes[:, sample], strict=True) if vote == label)
+            held = sum(
+                w for w, vote in zip(weights, votes[:, sample], strict=True) if vote == label
+            )
             assert shares[sample, label] == held / sum(weights)
 
 

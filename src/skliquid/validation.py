@@ -149,8 +149,8 @@ def check_two_classes(y: NDArray[Any], sample_weight: Floats | None) -> None:
         )
     if len(np.unique(y)) == 1:
         raise ValueError(
-            f"y must hold at least two classes: there is only 1 class, {y.tolist()[0]!r}, among the rows "
-            "that count. Add rows of another class."
+            f"y must hold at least two classes: there is only 1 class, {y.tolist()[0]!r}, among "
+            "the rows that count. Add rows of another class."
         )
 
 
