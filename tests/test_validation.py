@@ -131,7 +131,7 @@ def test_parameters_that_do_not_fit_together_are_refused(options, message):
         (X, Y[:10], "inconsistent numbers of samples"),
         (np.where(X[0, 0] == X, np.nan, X), Y, "X contains NaN"),
         (np.where(X[0, 0] == X, np.inf, X), Y, "X contains infinity"),
-        (X.astype(str) + "x", Y, "could not convert string to float"),
+        (np.full((60, 3), "x"), Y, "could not convert string to float"),
         (X, np.where(Y == 1, np.nan, 0), "y contains NaN"),
         (X, X[:, 0], "Unknown label type: continuous"),
         (X, np.stack([Y, Y], axis=1), "should be a 1d array"),
