@@ -4,19 +4,16 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help test test-all test-oldest check format reproduce clean
+.PHONY: help test test-oldest check format reproduce clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-test: $(VENV)/installed  ## run the tests, slow ones aside
-	$(BIN)/python -m pytest -n auto -m "not slow"
-
-test-all: $(VENV)/installed  ## run all tests
+test: $(VENV)/installed  ## run the tests
 	$(BIN)/python -m pytest -n auto
 
 test-oldest: $(VENV)-oldest/installed  ## run the tests with the oldest supported versions
-	$(VENV)-oldest/bin/python -m pytest -n auto -m "not slow"
+	$(VENV)-oldest/bin/python -m pytest -n auto
 
 check: $(VENV)/installed  ## lint, types and imports
 	$(BIN)/ruff check .

@@ -23,6 +23,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skliquid import LiquidEnsembleClassifier
 from skliquid.mechanisms import MECHANISMS
+from skliquid.voting import minimum_majority
 
 N_ESTIMATORS, N_FINAL = 100, 10
 DATASETS: dict[str, Callable] = {
@@ -65,7 +66,8 @@ def adaboost(n_estimators: int) -> Callable[[Half, Half, int], Result]:
         ensemble = AdaBoostClassifier(n_estimators=n_estimators, random_state=seed).fit(*train)
         size = len(ensemble.estimators_)
         cost = size * len(train.y)  # a stump goes over the data once
-        return Result(*scores(ensemble, test), cost=cost, size=size, minimum_majority=np.nan)
+        majority = minimum_majority(ensemble.estimator_weights_[:size])
+        return Result(*scores(ensemble, test), cost=cost, size=size, minimum_majority=majority)
 
     return trial
 
@@ -103,14 +105,13 @@ def table(dataset: str, results: dict[str, list[Result]]) -> Table:
     for method, trials in results.items():
         mean = Result(*np.mean(trials, axis=0))
         error = np.std([trial.accuracy for trial in trials], ddof=1) / np.sqrt(n_trials)
-        majority = "" if np.isnan(mean.minimum_majority) else f"{mean.minimum_majority:.1f}"
         shown.add_row(
             method,
             f"{mean.accuracy:.3f} ± {error:.3f}",
             f"{mean.f1:.3f}",
             f"{mean.cost / direct_cost:.3f}",
             f"{mean.size:.1f}",
-            majority,
+            f"{mean.minimum_majority:.1f}",
         )
     return shown
 

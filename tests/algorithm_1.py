@@ -31,7 +31,7 @@ def algorithm_1(X, y, estimator, *, n, n_final, rate, u, mechanism, seed, at_lea
                 A[i].append(Fraction(int(sum(v.predict(X[rows]) == y[rows])), len(rows)))
         Q = [sum(a) / len(a) for a in A]
         remove = select_pruned(Q, W, rate, n_final, mechanism, rng, at_least_one)
-        if not remove:
+        if not remove and fit:  # without the final fit there is more to learn
             break
         for i in remove:
             if sum(w != 0 for w in W) <= n_final:

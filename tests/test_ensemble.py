@@ -1,16 +1,25 @@
 import pickle
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
 import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
@@ -104,9 +113,13 @@ def test_labels_may_weigh_by_name(binary):
         MLPClassifier(learning_rate_init=0.1, early_stopping=True),
         DecisionTreeClassifier(max_depth=2, max_features=3),
         HistGradientBoostingClassifier(max_iter=3),
+        RandomForestClassifier(n_estimators=3),
+        AdaBoostClassifier(n_estimators=3),
         SGDClassifier(class_weight="balanced"),
         SGDClassifier(early_stopping=True),
         make_pipeline(StandardScaler(), SGDClassifier()),
+        OneVsRestClassifier(SGDClassifier(early_stopping=True)),
+        StackingClassifier([("bayes", GaussianNB())], cv=2),
     ],
     ids=lambda voter: repr(voter)[:40],
 )
@@ -235,9 +248,22 @@ def test_without_a_final_fit_representatives_learn_from_all_increments(binary):
 
 
 @pytest.mark.parametrize("voter", [SGDClassifier(), DecisionTreeClassifier(max_depth=3)])
-def test_the_number_of_jobs_does_not_change_a_bit(binary, voter):
+@given(n_jobs=st.sampled_from([2, 3, -1]), seed=st.integers(0, 99))
+@settings(max_examples=5)
+def test_the_number_of_jobs_does_not_change_a_bit(binary, voter, n_jobs, seed):
     X, y = binary
-    assert same(small(voter, n_jobs=1).fit(X, y), small(voter, n_jobs=3).fit(X, y), X)
+    one = small(voter, n_jobs=1, random_state=seed).fit(X[:200], y[:200])
+    many = small(voter, n_jobs=n_jobs, random_state=seed).fit(X[:200], y[:200])
+    assert same(one, many, X)
+    assert same(one, many.set_params(n_jobs=None), X)
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
+def test_the_backend_of_joblib_does_not_change_a_bit(binary, backend):
+    X, y = binary
+    with joblib.parallel_config(backend=backend, n_jobs=2):
+        there = small(n_estimators=6).fit(X, y)
+    assert same(there, small(n_estimators=6).fit(X, y), X)
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_does_not(binary):
@@ -254,10 +280,12 @@ def test_fitting_again_starts_anew(binary):
     assert same(ensemble.fit(X, y), small().fit(X, y), X)
 
 
-def test_rows_may_change_places_within_an_increment_where_voters_do_not_mind(binary):
+@given(seed=st.integers(0, 999))
+@settings(max_examples=8)
+def test_rows_may_change_places_within_an_increment_where_voters_do_not_mind(binary, seed):
     X, y = binary
     kinds = [(f"smooth {p}", GaussianNB(var_smoothing=10.0**-p)) for p in range(6)]
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     straight, shuffled = small(kinds), small(kinds)
     for start in range(0, 500, 50):
         rows = np.arange(start, start + 50)
@@ -271,7 +299,7 @@ def test_rows_may_change_places_within_an_increment_where_voters_do_not_mind(bin
 # partial_fit
 
 
-def batches(X, y, size):
+def parts(X, y, size):
     return [(X[i : i + size], y[i : i + size]) for i in range(0, len(y), size)]
 
 
@@ -279,7 +307,7 @@ def test_delegation_goes_on_from_call_to_call(binary):
     X, y = binary
     ensemble = small(n_estimators=30, delegation_rate=0.2)
     sizes = []
-    for X_part, y_part in batches(X, y, 40):
+    for X_part, y_part in parts(X, y, 40):
         ensemble.partial_fit(X_part, y_part, classes=[0, 1])
         sizes.append(len(ensemble.estimators_))
     assert sizes[0] < 30
@@ -293,7 +321,7 @@ def test_delegation_goes_on_from_call_to_call(binary):
 def test_a_call_may_hold_several_increments(binary):
     X, y = binary
     by_call = small(delegation_rate=0.2, increment_size=40)
-    for X_part, y_part in batches(X, y, 40):
+    for X_part, y_part in parts(X, y, 40):
         by_call.partial_fit(X_part, y_part, classes=[0, 1])
     at_once = small(delegation_rate=0.2, increment_size=40).partial_fit(X, y, classes=[0, 1])
     assert len(at_once.record_) == 15
@@ -305,11 +333,35 @@ def test_stopping_and_resuming_does_not_change_a_bit(binary, voter):
     X, y = binary
     straight = small(voter, delegation_rate=0.2)
     resumed = small(voter, delegation_rate=0.2)
-    for X_part, y_part in batches(X, y, 80):
+    for X_part, y_part in parts(X, y, 80):
         straight.partial_fit(X_part, y_part, classes=[0, 1])
         resumed.partial_fit(X_part, y_part, classes=[0, 1])
         resumed = pickle.loads(pickle.dumps(resumed))
     assert same(straight, resumed, X)
+
+
+def test_an_array_may_be_used_again_for_the_next_rows(binary):
+    X, y = binary
+    buffer = np.empty((80, 30))
+    for voter in (SGDClassifier(), DecisionTreeClassifier(max_depth=3)):
+        again, apart = small(voter), small(voter)
+        for X_part, y_part in parts(X[:480], y[:480], 80):
+            buffer[:] = X_part
+            again.partial_fit(buffer, y_part, classes=[0, 1])
+            apart.partial_fit(X_part, y_part, classes=[0, 1])
+        assert same(again, apart, X)
+
+
+def test_dense_and_sparse_rows_may_follow_each_other(binary):
+    X, y = binary
+    sparse = scipy.sparse.csr_matrix(X)
+    for voter in (SGDClassifier(), DecisionTreeClassifier(max_depth=3)):
+        mixed, dense = small(voter), small(voter)
+        for i, rows in enumerate((slice(100), slice(100, 200), slice(200, 300))):
+            mixed.partial_fit((X, sparse)[i % 2][rows], y[rows], classes=[0, 1])
+            dense.partial_fit(X[rows], y[rows], classes=[0, 1])
+        assert mixed.record_[-1].rows == dense.record_[-1].rows
+        assert mixed.score(X, y) > 0.8
 
 
 def test_partial_fit_goes_on_after_fit(binary):
@@ -328,7 +380,7 @@ def test_classes_may_be_missing_at_first_and_for_long(multiclass):
     order = np.argsort(y, kind="stable")
     for voter in (SGDClassifier(), GaussianNB(), DecisionTreeClassifier(), LogisticRegression()):
         ensemble = small(voter, n_estimators=6, n_final=2)
-        for X_part, y_part in batches(X[order], y[order], 25):
+        for X_part, y_part in parts(X[order], y[order], 25):
             ensemble.partial_fit(X_part, y_part, classes=[0, 1, 2])
             assert ensemble.predict_proba(X).shape == (150, 3)
 
@@ -389,11 +441,12 @@ def test_an_increment_within_fit_may_have_zero_weights(binary):
         assert ensemble.score(X, y) > 0.8
 
 
-def test_a_class_of_weight_zero_is_known_but_not_voted_for(multiclass):
+@pytest.mark.parametrize("final_fit", ["scratch", "warm", "none"])
+def test_a_class_of_weight_zero_is_as_if_it_were_not_there(multiclass, final_fit):
     X, y = multiclass
-    ensemble = small().fit(X, y, sample_weight=np.where(y == 1, 0.0, 2.0))
-    assert ensemble.classes_.tolist() == [0, 1, 2]
-    assert not ensemble.predict_proba(X)[:, 1].any()
+    ensemble = small(final_fit=final_fit).fit(X, y, sample_weight=np.where(y == 1, 0.0, 2.0))
+    assert ensemble.classes_.tolist() == [0, 2]
+    assert ensemble.predict_proba(X).shape == (150, 2)
 
 
 # Evaluation
@@ -433,12 +486,28 @@ def test_pandas_and_polars_name_the_features(binary):
         ensemble.predict(pd.DataFrame(X, columns=names[::-1]))
 
 
+class OnlySparse(SGDClassifier):
+    """A voter that refuses dense rows."""
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        assert scipy.sparse.issparse(X)
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def fit(self, X, y, **weights):
+        assert scipy.sparse.issparse(X)
+        return super().fit(X, y, **weights)
+
+    def predict(self, X):
+        assert scipy.sparse.issparse(X)
+        return super().predict(X)
+
+
 def test_sparse_rows_are_not_made_dense(digits):
     X, y = digits
     X = np.where(X > 1, X, 0)
     dense = small().fit(X, y)
     for kind in (scipy.sparse.csr_matrix, scipy.sparse.csr_array, scipy.sparse.csc_matrix):
-        ensemble = small().fit(kind(X), y)
+        ensemble = small(OnlySparse()).fit(kind(X), y, eval_set=(kind(X), y))
         assert np.mean(ensemble.predict(kind(X)) == dense.predict(X)) > 0.9
 
 
@@ -494,6 +563,18 @@ def test_a_pickled_ensemble_of_trees_does_not_carry_the_data(binary):
     assert len(pickle.dumps(ensemble)) < X.nbytes / 2
 
 
+def test_the_default_estimator_has_parameters_too(binary):
+    search = GridSearchCV(small(), {"estimator__alpha": [1e-3]}, cv=2).fit(*binary)
+    assert search.best_estimator_.estimators_[0].alpha == 1e-3
+
+
+def test_many_classes_in_few_rows_are_no_reason_to_warn(digits):
+    X, y = digits
+    y = y * 3 + np.arange(len(y)) % 3
+    ensemble = small(DecisionTreeClassifier(), increment_size=20, n_estimators=3, n_final=2)
+    assert len(ensemble.fit(X[:100], y[:100]).classes_) == 30
+
+
 def test_grid_search_over_the_parameters_that_matter(binary):
     X, y = binary
     search = GridSearchCV(
@@ -531,11 +612,42 @@ def test_metadata_is_routed(binary):
         direct = small().fit(StandardScaler().fit_transform(X), y, sample_weight=weights)
         assert np.array_equal(routed.predict_proba(X), direct.predict_proba(routed[0].transform(X)))
         voter = make_pipeline(scaler, SGDClassifier().set_fit_request(sample_weight=True))
-        inner = small(voter, n_estimators=3, n_final=1).fit(X, y, sample_weight=weights)
-        assert inner.score(X, y) > 0.8
+        heavy = np.where(y == 1, 1e3, 1e-3)
+        inner = small(voter, n_estimators=3, n_final=1).fit(X, y, sample_weight=heavy)
+        assert np.mean(inner.predict(X) == 1) > np.mean(y == 1) + 0.1
 
 
 def test_an_ensemble_may_be_a_voter(binary):
     X, y = binary
     inner = LiquidEnsembleClassifier(n_estimators=4, n_final=2)
     assert small(inner, n_estimators=3, n_final=2).fit(X, y).score(X, y) > 0.9
+
+
+def test_parameters_of_ensembles_of_ensembles_are_got_and_set(binary):
+    forests = small(RandomForestClassifier(n_estimators=2), n_estimators=3, n_final=2)
+    assert forests.get_params()["estimator__n_estimators"] == 2
+    search = GridSearchCV(forests, {"n_final": [1], "estimator__max_depth": [2]}, cv=2)
+    assert search.fit(*binary).best_estimator_.estimators_[0].max_depth == 2
+    nested = make_pipeline(make_pipeline(StandardScaler(), StandardScaler()), SGDClassifier())
+    assert all(isinstance(name, str) for name in small(nested).get_params())
+    turned = small().set_params(estimator=[("a", SGDClassifier())], a__alpha=0.5)
+    assert turned.estimator[0][1].alpha == 0.5
+    assert small([("a", SGDClassifier())]).set_params(estimator=GaussianNB()).get_params(deep=False)
+
+
+def test_a_pickled_ensemble_carries_its_representatives_only(digits):
+    ensemble = small(n_estimators=60, n_final=2).fit(*digits)
+    alone = len(pickle.dumps(ensemble.estimators_))
+    assert len(pickle.dumps(ensemble._training.pool)) < 3 * alone
+    stream = small(n_estimators=60, n_final=2, delegation_rate=1.0)
+    stream.partial_fit(*digits, classes=range(10))
+    assert len(pickle.dumps(stream._training.pool)) < 3 * alone
+
+
+def test_n_final_may_change_in_the_midst_of_a_stream(binary):
+    X, y = binary
+    ensemble = small(delegation_rate=0.1).partial_fit(X[:100], y[:100], classes=[0, 1])
+    ensemble.set_params(n_final=8, delegation_rate=1.0, mechanism="random")
+    ensemble.partial_fit(X[100:], y[100:])
+    assert len(ensemble.estimators_) == 8
+    assert ensemble.record_.reached_n_final

@@ -18,3 +18,9 @@ def test_the_main_job_compares_all_mechanisms_and_adaboost():
         assert word in printed
     for word in ("proportional_weighted", "AdaBoost", "accuracy", "macro F1", "majority", "100%"):
         assert word in printed
+
+
+def test_the_paper_s_ratio_is_compared_with_what_is_measured():
+    printed = run("when_must_delegation_harm.py", "--states", "50")
+    assert "paper's ratio" in printed
+    assert "6.6e-114" in printed

@@ -48,6 +48,8 @@ def test_tables_have_a_row_an_increment_and_a_row_a_voter(fitted):
     assert table["n_representatives"].tolist() == [i.n_representatives for i in fitted.record_]
     assert table["cost"].sum() == fitted.training_cost_.increments
     assert table["eval_accuracy"].notna().all()
+    assert table["accuracy_of_voters"].tolist() == [i.accuracy.mean() for i in fitted.record_]
+    assert (table["accuracy_of_voters"] <= table["accuracy_of_the_best"]).all()
     voters = fitted.record_.voters_to_pandas()
     assert len(voters) == table["n_trained"].sum()
     assert voters.groupby("increment")["weight"].sum().unique().tolist() == [20]

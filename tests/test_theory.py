@@ -58,6 +58,8 @@ def test_the_counts_are_the_sums_of_the_theorem():
     assert total_states(3, 3) == 2**6 + 2**9 == 576
     assert harmful_state_fraction(3, 3) == 36 / 576
     assert isinstance(pivotal_states(51, 51), int)
+    numpy_integers = np.int64(11), np.int64(31)
+    assert harmful_state_fraction(*numpy_integers) == harmful_state_fraction(11, 31)
 
 
 # The two states of the paper's figure of pivotal voters, built after its caption, since the source
@@ -106,11 +108,23 @@ def test_a_pivotal_voter_is_right_and_an_incorrect_one_is_lacking():
     assert incorrect_pivotal_voters(correct).tolist() == lacking
 
 
-@pytest.mark.parametrize(("n", "m"), [(2, 3), (3, 2), (3, 3), (4, 2), (4, 3), (5, 2)])
+@pytest.mark.parametrize(("n", "m"), [(2, 2), (2, 3), (3, 3)])
 def test_lemma_1_by_brute_force(n, m):
+    harmful = [state for state in all_states(n, m) if every_delegation_harms(state)]
+    assert harmful
+    for state in harmful:
+        assert pivotal_voters(state).any(axis=1).all()
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 3), (3, 3), (4, 2), (5, 2)])
+def test_the_proof_of_lemma_1_by_brute_force(n, m):
+    # a voter that is pivotal on no example may delegate to any other without harm
     for state in all_states(n, m):
-        if every_delegation_harms(state):
-            assert pivotal_voters(state).any(axis=1).all()
+        for idle in np.flatnonzero(~pivotal_voters(state).any(axis=1)):
+            for other in np.delete(np.arange(n), idle):
+                weights = np.ones(n, dtype=int)
+                weights[[idle, other]] = 0, 2
+                assert group_accuracy(state, weights) >= group_accuracy(state)
 
 
 def all_states(n, m):
@@ -166,14 +180,25 @@ def test_the_expected_cost_of_halving_is_the_papers_but_for_the_last_term():
     ("call", "message"),
     [
         (lambda: n_increments(5, 9, 0.1), "9 representatives cannot remain of 5 voters"),
-        (lambda: n_increments(5, 0, 0.1), "n_final must be between 1 and n"),
+        (lambda: n_increments(5, 0, 0.1), "n_final must be a whole number of 1 or more: got 0"),
         (lambda: delegation_cost(5, 2, 0), "rate must be above 0 and below 1"),
         (lambda: delegation_cost(5, 2, 1), "rate must be above 0 and below 1"),
-        (lambda: harmful_state_fraction(5, 1), "m at least 2"),
-        (lambda: harmful_state_fraction(0, 5), "n must be at least 1"),
+        (lambda: harmful_state_fraction(5, 1), "m must be a whole number of 2 or more: got 1"),
+        (lambda: harmful_state_fraction(0, 5), "n must be a whole number of 1 or more: got 0"),
+        (lambda: harmful_state_fraction(2.5, 5), "n must be a whole number of 1 or more: got 2.5"),
+        (lambda: delegation_cost(9, 2, 0.5, -5), "increment_size must be a whole number"),
+        (lambda: group_accuracy([[1, 0], [0, 1]], [1]), "weights must hold a whole number"),
+        (lambda: group_accuracy([[1, 0], [0, 1]], [0.5, 0.5]), "weights must hold a whole number"),
         (lambda: pivotal_examples([1, 0]), "correct must be a matrix of zeros and ones"),
         (lambda: pivotal_voters([[2, 0]]), "correct must be a matrix of zeros and ones"),
-        (lambda: expected_training_cost(0), "n_samples must be"),
+        (lambda: expected_training_cost(0), "n_samples must be a whole number of 1 or more: got 0"),
+        (
+            lambda: expected_training_cost(9, increment_size=0),
+            "increment_size must be a whole number",
+        ),
+        (lambda: expected_training_cost(9, n_final=0), "n_final must be a whole number"),
+        (lambda: expected_training_cost(9, final_fit="nonee"), "final_fit must be 'scratch'"),
+        (lambda: expected_training_cost(9, n_passes=-3), "n_passes must not be negative: got -3"),
         (lambda: expected_training_cost(9, n_estimators=5, n_final=6), "n_final must not exceed"),
     ],
 )

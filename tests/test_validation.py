@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 import scipy.sparse
 from sklearn.cluster import KMeans
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -14,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skliquid import LiquidEnsembleClassifier
 from skliquid.mechanisms.selection import least_accurate
+from skliquid.schedules import FixedCount
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 Y = (X[:, 0] > 0).astype(int)
@@ -94,10 +96,25 @@ def test_a_parameter_out_of_range_is_named_with_its_rule_and_value(parameter, va
             {"estimator": [(name, SGDClassifier()) for name in "abcde"]},
             "5 kinds cannot share 4 voters. Raise n_estimators",
         ),
-        ({"mechanism": ("max", "max")}, r"mechanism must be a pair \(selection, probability\)"),
+        ({"estimator": [("a", "drop")]}, "estimator must be a classifier: 'drop' is none"),
+        (
+            {"estimator": [("n_final", SGDClassifier())]},
+            "no parameters of the ensemble .* 'n_final'",
+        ),
+        ({"estimator": [("a__b", SGDClassifier())]}, "no double underscore: got 'a__b'"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
+        (
+            {"estimator": KNeighborsClassifier(), "increment_size": 3},
+            "Expected n_neighbors <= n_samples_fit",
+        ),
+        ({"mechanism": (least_accurate,)}, r"mechanism must be a pair \(selection, probability\)"),
         (
             {"estimator": GaussianNB(), "final_fit": "warm"},
-            "final_fit='warm' needs .* warm_start: GaussianNB has none. Choose 'scratch' or 'none'",
+            r"final_fit='warm' needs .* warm_start: GaussianNB\(\) does not. Choose 'scratch'",
+        ),
+        (
+            {"estimator": RandomForestClassifier(), "final_fit": "warm"},
+            r"final_fit='warm' needs an estimator that learns by partial_fit",
         ),
         (
             {"delegation_rate": lambda t: 7},
@@ -195,6 +212,7 @@ def test_weights_are_refused_when_the_voters_take_none():
         ((X,), ValueError, "eval_set must be a pair"),
         ((X[:, :2], Y), ValueError, "expecting 3 features"),
         ((X, Y[:3]), ValueError, "inconsistent numbers of samples"),
+        ((X, np.array(["a", "b"])[Y]), ValueError, r"y of eval_set must hold known classes .* 'a'"),
     ],
 )
 def test_a_wrong_evaluation_set_is_refused(eval_set, error, message):
@@ -217,6 +235,8 @@ def test_partial_fit_must_know_the_classes_and_keep_to_them():
         ensemble.partial_fit(X[:, :2], Y)
     with pytest.raises(ValueError, match="classes must hold at least two classes"):
         small().partial_fit(X, np.zeros(60), classes=[0])
+    with pytest.raises(ValueError, match="classes must be a list of labels"):
+        small().partial_fit(X, Y, classes=[[0, 1]])
 
 
 def test_a_refused_first_call_leaves_the_ensemble_unfitted():
@@ -239,3 +259,66 @@ def test_predict_refuses_what_fit_did_not_see():
         ensemble.predict(X[:, :2])
     with pytest.raises(ValueError, match="X contains NaN"):
         ensemble.predict(np.full((2, 3), np.nan))
+
+
+def test_the_number_of_voters_may_not_change_in_the_midst_of_training():
+    ensemble = small().partial_fit(X, Y, classes=[0, 1])
+    with pytest.raises(ValueError, match=r"n_estimators must not change .* 4 voters, not 9"):
+        ensemble.set_params(n_estimators=9).partial_fit(X, Y)
+
+
+def test_a_fit_that_fails_leaves_the_ensemble_as_it_was():
+    ensemble = small()
+    with pytest.raises(ValueError, match="delegation_rate at increment 2"):
+        ensemble.set_params(
+            delegation_rate=lambda t: 0.1 if t < 2 else 7, increment_size=20, n_final=1
+        ).fit(X, Y)
+    assert not hasattr(ensemble, "record_")
+    fitted = small().fit(X, Y)
+    before = fitted.predict_proba(X)
+    with pytest.raises(ValueError, match="there is only 1 class"):
+        fitted.fit(X, np.zeros(60))
+    assert np.array_equal(fitted.predict_proba(X), before)
+
+
+@pytest.mark.parametrize("n", [True, np.int64(3)])
+def test_whole_numbers_of_any_kind_are_taken(n):
+    assert small(n_estimators=n, n_final=n, n_jobs=np.int64(1)).fit(X, Y).score(X, Y) > 0.5
+
+
+def test_a_class_where_an_object_is_meant_is_refused():
+    with pytest.raises(TypeError, match=r"FixedCount'> is a class. Call it, as in FixedCount\("):
+        small(delegation_rate=FixedCount).fit(X, Y)
+
+
+def test_an_error_of_a_voter_in_few_rows_names_the_way_out():
+    with pytest.raises(ValueError, match="n_neighbors") as caught:
+        small(KNeighborsClassifier(), increment_size=3).fit(X, Y)
+    assert (
+        "an increment of 3 rows. If it needs more, raise increment_size"
+        in caught.value.__notes__[0]
+    )
+
+
+def test_what_training_leaves_is_there_only_after_training():
+    for name in ("estimators_", "estimator_weights_", "record_", "delegation_graph_"):
+        with pytest.raises(AttributeError, match=f"{name} is there only after training"):
+            getattr(small(), name)
+
+
+def test_a_wrong_estimator_can_still_be_shown():
+    for wrong in ([SGDClassifier()], SGDClassifier, [("a", None)], 3):
+        assert "LiquidEnsembleClassifier" in small(wrong)._repr_html_()
+
+
+def test_training_does_not_go_on_from_a_call_that_failed_in_an_increment():
+    ensemble = small(n_estimators=30).partial_fit(X[:30], Y[:30], classes=[0, 1])
+    before = ensemble.training_cost_
+    ensemble.set_params(mechanism=(least_accurate, lambda gain, weight: gain * np.nan))
+    with pytest.raises(ValueError, match="finite likelihoods"):
+        ensemble.partial_fit(X[30:], Y[30:])
+    assert ensemble.training_cost_ == before
+    ensemble.set_params(mechanism="max")
+    with pytest.raises(ValueError, match="must not go on from a call that failed"):
+        ensemble.partial_fit(X[30:], Y[30:])
+    assert ensemble.fit(X, Y).score(X, Y) > 0.5

@@ -1,6 +1,7 @@
 """LiquidEnsembleClassifier: check, train, vote."""
 
 from collections.abc import Callable
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,16 +11,18 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skliquid.arrays import Floats, Voters
+from skliquid.arrays import Floats, Labels, Voters
 from skliquid.competence import COMPETENCE
 from skliquid.delegation_graph import DelegationGraph
+from skliquid.increments import Rows, slices
 from skliquid.mechanisms import CANDIDATES, MECHANISMS, Mechanism, as_mechanism
 from skliquid.pools import EstimatorPool
 from skliquid.record import TrainingCost, TrainingRecord
 from skliquid.schedules import as_schedule
-from skliquid.training import Rows, Rules, Training, finish, increment_size_for, slices, train
+from skliquid.training import Rules, Training, finish, train
 from skliquid.validation import (
     Composition,
+    check_can_go_on,
     check_classes,
     check_estimators,
     check_eval_set,
@@ -54,7 +57,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         What the voters are clones of, each with its own seed. The kinds in a list are spread evenly
         over the voters. None means ``SGDClassifier()``. A classifier whose ``partial_fit`` is
         missing, or does not work with its parameters, is fitted anew on all rows so far at each
-        increment.
+        increment; while only one class has come, a ``DummyClassifier`` stands in for it. Voters see
+        rows as an array of numbers without column names: encode categories before the ensemble.
     n_estimators : int, default=100
         Number of voters at the start.
     n_final : int, default=10
@@ -67,30 +71,32 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     delegation_rate : float, callable, schedule or "auto", default="auto"
         The share of the representatives that delegate at each increment; at least one does while
         more than ``n_final`` are left. A function from the increment (from 1) to the share, or a
-        schedule of :mod:`skliquid.schedules`, varies it. ``"auto"`` is just fast enough to reach
+        schedule of :mod:`skliquid.schedules`, varies it; it is asked ahead for increments to come,
+        so it should depend on the increment alone. ``"auto"`` is just fast enough to reach
         ``n_final`` with the increments at hand; in ``partial_fit``, which cannot know them, it is
         0.05.
     increment_size : int or "auto", default="auto"
         Number of rows between delegations; the last increment may be shorter. ``"auto"`` makes 50
-        increments of ``fit``'s rows, or as many as leave each with 25 rows, and one of each call of
-        ``partial_fit``.
+        increments of ``fit``'s rows, or as many as leave each with 25 rows, all of one size but for
+        a row; and one of each call of ``partial_fit``.
     competence : {"training", "prequential"}, default="training"
         Where accuracy is measured: on the increment just trained on, as in the paper, or on
         the increment before training on it, which costs the same and does not flatter voters that
-        learn by heart, such as trees. Either is averaged over increments and does not use
-        ``sample_weight``.
+        learn by heart, such as trees. It measures nothing at the first increment, after which
+        nobody delegates. Either is averaged over increments and does not use ``sample_weight``.
     candidates : {"representatives", "voters"}, default="representatives"
         Whom a delegator may choose. With ``"voters"`` also earlier delegators, whose guru then
         receives the weight.
     final_fit : {"scratch", "warm", "none"}, default="scratch"
         Whether ``fit`` ends by fitting the representatives on all rows: anew, from where
-        the increments left them (for estimators with ``warm_start``), or not at all. Without it the
-        representatives go on through the increments when delegation has ended.
+        the increments left them (for estimators with ``partial_fit`` and ``warm_start``), or not at
+        all. Without it the representatives go on through the increments when delegation has ended.
     pool : {"auto", "estimator"}, default="auto"
-        How voters are held. ``"estimator"``: one scikit-learn object each.
+        How voters are held: as one scikit-learn object each, which both values mean.
     n_jobs : int, default=None
         Number of threads that train and ask voters, as joblib counts them. The result does not
-        depend on it.
+        depend on it. Threads pay where one voter's training takes long and lets go of Python's
+        lock, as with trees, and cost time on small increments.
     random_state : int, RandomState instance or None, default=None
         Seeds the voters, the order of the rows in ``fit``, and the choices of delegators.
 
@@ -129,7 +135,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [has_methods("fit", "predict"), list, None],
+        "estimator": [has_methods("fit"), list, None],
         "n_estimators": [positive_integer],
         "n_final": [positive_integer],
         "mechanism": [one_of(MECHANISMS), Mechanism, tuple],
@@ -139,7 +145,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         "candidates": [one_of(CANDIDATES)],
         "final_fit": [one_of(["scratch", "warm", "none"])],
         "pool": [one_of(["auto", "estimator"])],
-        "n_jobs": [int, None],
+        "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
 
@@ -184,7 +190,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         y : array-like of shape (n_samples,)
             Their labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts in training. Rows of weight zero are left out.
+            How much each row counts in the training of every voter. Rows of weight zero are left
+            out.
         eval_set : tuple (X, y), default=None
             Rows on which the ensemble's accuracy is recorded after each increment.
 
@@ -196,22 +203,22 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         self._check_parameters()
         X, y = check_X_y(self, X, y, reset=True)
         sample_weight = check_sample_weight(sample_weight, X, self._kinds())
-        eval_set = check_eval_set(self, eval_set)
         check_two_classes(y, sample_weight)
-
-        self.classes_, y = np.unique(y, return_inverse=True)
-        self.n_samples_seen_ = len(y)
         data = Rows(range(len(y)), X, y, sample_weight).without_zero_weights()
-        self._training = self._start()
-        order = self._training.rng.permutation(len(data.y))
-        size = self.increment_size
-        size = increment_size_for(len(order)) if size == "auto" else size
-        batches = slices(len(order), size)
-        increments = (data.at(order[batch]) for batch in batches)
-        train(self._training, self._rules(len(batches)), increments, self._evaluation(eval_set))
+        classes, labels = np.unique(data.y, return_inverse=True)
+        data = data._replace(y=labels)
+        eval_set = check_eval_set(self, eval_set, classes)
+
+        cuts = slices(len(labels), self.increment_size)
+        training = self._start(classes)
+        order = training.rng.permutation(len(labels))
+        increments = (data.at(order[cut]) for cut in cuts)
+        train(training, self._rules(len(cuts)), increments, _evaluation(training, eval_set))
         if self.final_fit != "none":
-            finish(self._training, *data[1:], warm=self.final_fit == "warm")
-        self._training.pool.close(self.delegation_graph_.representatives)
+            finish(training, *data[1:], warm=self.final_fit == "warm")
+        training.pool.keep(training.graph.representatives, training_is_over=True)
+
+        self.classes_, self.n_samples_seen_, self._training = classes, len(y), training
         return self
 
     def partial_fit(
@@ -235,7 +242,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         classes : array-like, default=None
             All labels that may ever come; needed at the first call.
         sample_weight : array-like of shape (n_samples,), default=None
-            How much each row counts in training. Rows of weight zero are left out.
+            How much each row counts in the training of every voter. Rows of weight zero are left
+            out.
         eval_set : tuple (X, y), default=None
             Rows on which the ensemble's accuracy is recorded after each increment.
 
@@ -248,24 +256,31 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         known = getattr(self, "classes_", None)
         X, y = check_X_y(self, X, y, reset=known is None)
         sample_weight = check_sample_weight(sample_weight, X, self._kinds())
-        all_classes = check_classes(classes, known)
-        y = encode(y, all_classes)
-        eval_set = check_eval_set(self, eval_set)
+        classes = check_classes(classes, known)
+        y = encode(y, classes)
+        eval_set = check_eval_set(self, eval_set, classes)
+        training = self._start(classes) if known is None else self._training
+        check_can_go_on(training, self.n_estimators)
 
-        if known is None:
-            self.classes_, self.n_samples_seen_ = all_classes, 0
-            self._training = self._start()
-        seen = self.n_samples_seen_
+        seen = 0 if known is None else self.n_samples_seen_
         data = Rows(range(seen, seen + len(y)), X, y, sample_weight).without_zero_weights()
         size = len(y) if self.increment_size == "auto" else self.increment_size
-        increments = (data.at(batch) for batch in slices(len(data.y), size))
-        train(self._training, self._rules(None), increments, self._evaluation(eval_set))
-        self.n_samples_seen_ += len(y)
+        increments = (data.at(cut) for cut in slices(len(data.y), size))
+        training.pool.n_jobs = self.n_jobs
+        train(training, self._rules(None), increments, _evaluation(training, eval_set))
+        if training.record:
+            training.pool.keep(training.graph.representatives, training_is_over=False)
+
+        self.classes_, self.n_samples_seen_, self._training = classes, seen + len(y), training
         return self
 
     def _check_parameters(self) -> None:
         check_parameters(self)
-        check_estimators(self._named_kinds(), n_estimators=self.n_estimators)
+        check_estimators(
+            self._named_kinds(),
+            n_estimators=self.n_estimators,
+            taken=self._parameter_constraints if isinstance(self.estimator, list) else (),
+        )
         check_final_fit(self.final_fit, self._kinds())
 
     def _named_kinds(self) -> list[tuple[str, Any]]:
@@ -276,13 +291,13 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     def _kinds(self) -> list[Any]:
         return [kind for _, kind in self._named_kinds()]
 
-    def _start(self) -> Training:
+    def _start(self, classes: NDArray[Any]) -> Training:
         entropy = check_random_state(self.random_state).randint(2**31 - 1)
         of_voters, of_choices = np.random.SeedSequence(int(entropy)).spawn(2)
-        kinds, seeds = self._kinds(), of_voters.generate_state(self.n_estimators)
+        kinds, seeds = self._kinds(), of_voters.generate_state(int(self.n_estimators))
         voters = [_seeded(kinds[i % len(kinds)], int(seed)) for i, seed in enumerate(seeds)]
-        pool = EstimatorPool(voters, self.classes_, self.n_jobs)
-        return Training.of(pool, self.n_estimators, self.n_final, np.random.default_rng(of_choices))
+        pool = EstimatorPool(voters, classes, self.n_jobs)
+        return Training.of(pool, len(voters), self.n_final, np.random.default_rng(of_choices))
 
     def _rules(self, n_increments: int | None) -> Rules:
         return Rules(
@@ -298,14 +313,6 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             n_final=self.n_final,
             last_increment=None if self.final_fit == "none" else n_increments,
         )
-
-    def _evaluation(
-        self, eval_set: tuple[Any, NDArray[Any]] | None
-    ) -> Callable[[DelegationGraph], float] | None:
-        if eval_set is None:
-            return None
-        X, y = eval_set
-        return lambda graph: float(np.mean(self.classes_[winner(self._shares(X, graph))] == y))
 
     # Voting
 
@@ -339,7 +346,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             Shares in the order of ``classes_``; each row sums to one.
         """
         check_is_fitted(self)
-        return self._shares(check_X(self, X), self.delegation_graph_)
+        self._training.pool.n_jobs = self.n_jobs
+        return _shares(self._training, check_X(self, X), len(self.classes_))
 
     def decision_function(self, X: Any) -> Floats:
         """Return by how much the second class outweighs the first; with more classes, all shares.
@@ -357,44 +365,45 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         shares = self.predict_proba(X)
         return shares[:, 1] - shares[:, 0] if len(self.classes_) == 2 else shares
 
-    def _shares(self, X: Any, graph: DelegationGraph) -> Floats:
-        voters = graph.representatives
-        weights, n_classes = graph.weights[voters], len(self.classes_)
-        batches = slices(X.shape[0], max(_VOTES_AT_ONCE // len(voters), 1))
-        votes = (self._training.pool.vote(voters, X[batch]) for batch in batches)
-        return np.concatenate([tally(each, weights, n_classes) for each in votes])
-
     # What training left
 
     @property
     def estimators_(self) -> list[Any]:
         """The representatives, fitted."""
-        return self._training.pool.estimators(self.delegation_graph_.representatives)
+        training = self._trained("estimators_")
+        return training.pool.estimators(training.graph.representatives)
 
     @property
     def estimator_weights_(self) -> Voters:
         """Votes that each of ``estimators_`` carries."""
-        return self.delegation_graph_.weights[self.delegation_graph_.representatives]
+        graph = self._trained("estimator_weights_").graph
+        return graph.weights[graph.representatives]
 
     @property
     def delegation_graph_(self) -> DelegationGraph:
         """Who delegates to whom."""
-        return self._training.graph
+        return self._trained("delegation_graph_").graph
 
     @property
     def record_(self) -> TrainingRecord:
         """What happened at each increment."""
-        return self._training.record
+        return self._trained("record_").record
 
     @property
     def training_cost_(self) -> TrainingCost:
         """Sample visits of the increments and of the final fit."""
-        return self._training.record.cost
+        return self._trained("training_cost_").record.cost
+
+    def _trained(self, name: str) -> Training:
+        if "_training" not in vars(self):
+            raise AttributeError(f"{name} is there only after training: call fit or partial_fit.")
+        return self._training
 
     # What scikit-learn asks
 
     def __sklearn_tags__(self) -> Tags:
-        return shared_tags(super().__sklearn_tags__(), self._kinds())
+        pairs = [pair for pair in self._named_kinds() if isinstance(pair, tuple)]
+        return shared_tags(super().__sklearn_tags__(), [pair[-1] for pair in pairs if pair])
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_training") and len(self._training.record) > 0
@@ -412,7 +421,10 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         params : dict
             Parameters by name.
         """
-        params: dict[str, Any] = self._get_params("estimator", deep=deep)
+        named = deep and isinstance(self.estimator, list)
+        params: dict[str, Any] = (
+            self._get_params("estimator") if named else super().get_params(deep=deep)
+        )
         return params
 
     def set_params(self, **params: Any) -> Self:
@@ -428,8 +440,31 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         self : LiquidEnsembleClassifier
             The ensemble.
         """
-        self._set_params("estimator", **params)
+        if self.estimator is None and any(name.startswith("estimator__") for name in params):
+            self.estimator = SGDClassifier()  # what None stands for
+        if isinstance(params.get("estimator", self.estimator), list):
+            self._set_params("estimator", **params)
+        else:
+            super().set_params(**params)
         return self
+
+
+def _evaluation(
+    training: Training, eval_set: tuple[Any, Labels, int] | None
+) -> Callable[[DelegationGraph], float] | None:
+    if eval_set is None:
+        return None
+    X, y, n_classes = eval_set
+    return lambda _: float(np.mean(winner(_shares(training, X, n_classes)) == y))
+
+
+def _shares(training: Training, X: Any, n_classes: int) -> Floats:
+    """Return the share of the weight that each class receives, counted block by block."""
+    voters = training.graph.representatives
+    weights = training.graph.weights[voters]
+    blocks = slices(X.shape[0], max(_VOTES_AT_ONCE // len(voters), 1))
+    votes = (training.pool.vote(voters, X[block]) for block in blocks)
+    return np.concatenate([tally(each, weights, n_classes) for each in votes])
 
 
 def _seeded(kind: Any, seed: int) -> Any:

@@ -125,14 +125,17 @@ class TrainingRecord:
         return bool(self.increments) and self.increments[-1].n_representatives <= self.n_final
 
     def to_pandas(self) -> "pd.DataFrame":
-        """Return a table with one row an increment."""
+        """Return a table with one row an increment.
+
+        ``accuracy_of_voters`` is the mean over those who trained, on this increment.
+        """
         return _data_frame(
             {
                 "increment": record.increment,
                 "n_rows": record.n_rows,
                 "n_trained": len(record.voters),
-                "mean_accuracy": float(np.mean(record.accuracy)),
-                "best_accuracy": float(np.max(record.accuracy)),
+                "accuracy_of_voters": float(np.mean(record.accuracy)),
+                "accuracy_of_the_best": float(np.max(record.accuracy)),
                 "n_delegated": len(record.delegators),
                 "n_representatives": record.n_representatives,
                 "minimum_majority": record.minimum_majority,

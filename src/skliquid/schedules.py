@@ -7,7 +7,7 @@ representatives that delegate. A schedule turns rates into whole delegators.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
+from numbers import Integral, Real
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 Rate: TypeAlias = Callable[[int], float]
@@ -186,9 +186,18 @@ def as_schedule(
     return Rounded(delegation_rate)
 
 
-def delegates_again(schedule: Schedule, n_representatives: int, increments: range) -> bool:
-    """Return whether any of ``n_representatives`` will be asked to delegate in ``increments``."""
-    return any(schedule.n_delegators(t, n_representatives) > 0 for t in increments)
+def n_asked(schedule: Schedule, increment: int, n_representatives: int, n_final: int) -> int:
+    """Return how many are asked to delegate, so that ``n_final`` remain at least."""
+    count = schedule.n_delegators(increment, n_representatives)
+    _check_count(f"delegation_rate, as a schedule, at increment {increment}", count, least=0)
+    return max(min(int(count), n_representatives - n_final), 0)
+
+
+def asks_again(schedule: Schedule, to_come: range, n_representatives: int, n_final: int) -> bool:
+    """Return whether anyone will be asked to delegate in the increments ``to_come``."""
+    return n_representatives > n_final and any(
+        n_asked(schedule, increment, n_representatives, n_final) for increment in to_come
+    )
 
 
 def _check_share(name: str, share: object) -> None:
@@ -198,8 +207,8 @@ def _check_share(name: str, share: object) -> None:
         )
 
 
-def _check_count(name: str, count: int, *, least: int) -> None:
-    if count != int(count) or count < least:
+def _check_count(name: str, count: object, *, least: int) -> None:
+    if not isinstance(count, Integral) or int(count) < least:
         raise ValueError(
             f"{name} must be a whole number of {least} or more: {count!r} is none. "
             "Give a number like 5."

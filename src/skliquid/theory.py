@@ -1,14 +1,15 @@
 """The paper's formulas: how often delegation must harm, and what training costs."""
 
 import math
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skliquid.increments import slices
 from skliquid.record import TrainingCost
-from skliquid.schedules import Rate, Schedule, as_schedule, delegates_again
-from skliquid.training import increment_size_for
+from skliquid.schedules import Rate, Schedule, as_schedule, asks_again, n_asked
 
 # Chance of harm from delegation (Section 4). A vote matrix has a row a voter and a column an
 # example, and is true where the voter is right on the example.
@@ -48,6 +49,11 @@ def group_accuracy(correct: ArrayLike, weights: ArrayLike | None = None) -> floa
     """Return the share of examples on which the voters that are right carry the quota."""
     correct = _vote_matrix(correct)
     weights = np.ones(len(correct), dtype=np.intp) if weights is None else np.asarray(weights)
+    if weights.shape != (len(correct),) or weights.dtype.kind not in "iu":
+        raise ValueError(
+            f"weights must hold a whole number of votes for each of {len(correct)} voters: got "
+            f"{weights.tolist()}. Give one integer a voter."
+        )
     return float(np.mean(weights @ correct >= quota(int(weights.sum()))))
 
 
@@ -74,13 +80,13 @@ def pivotal_states(n: int, m: int) -> int:
 
     It is a loose upper bound, as in Theorem 1: the sum of C(n, ceil(n / 2))^k for k = 2..m.
     """
-    _check_state_size(n, m)
+    n, m = _count("n", n), _count("m", m, least=2)
     return sum(math.comb(n, quota(n)) ** k for k in range(2, m + 1))
 
 
 def total_states(n: int, m: int) -> int:
     """Return the paper's s^total: ways to vote on the same examples, the sum of 2^(n k)."""
-    _check_state_size(n, m)
+    n, m = _count("n", n), _count("m", m, least=2)
     return sum(2 ** (n * k) for k in range(2, m + 1))
 
 
@@ -109,7 +115,9 @@ def n_increments(n: int, n_final: int, rate: float) -> float:
     >>> round(n_increments(350, 10, 0.2), 2)
     15.93
     """
-    _check_delegation(n, n_final, rate)
+    n, n_final = _count("n", n), _count("n_final", n_final)
+    _check_n_final(n_final, n, name="n")
+    _check_rate(rate)
     return math.log(n_final / n) / math.log(1 - rate) if n > n_final else 0.0
 
 
@@ -124,6 +132,7 @@ def delegation_cost(n: int, n_final: int, rate: float, increment_size: int = 1) 
     1710.0
     """
     z = n_increments(n, n_final, rate)
+    increment_size = _count("increment_size", increment_size)
     return increment_size * n * (1 - math.pow(1 - rate, z + 1)) / rate
 
 
@@ -153,19 +162,21 @@ def expected_training_cost(
     >>> cost, cost.total
     (TrainingCost(increments=79626, final_fit=460000), 539626)
     """
-    _check_plan(n_samples, n_estimators, n_final)
-    size = increment_size_for(n_samples) if increment_size == "auto" else increment_size
-    last = math.ceil(n_samples / size)
+    _check_plan(final_fit, n_passes)
+    n_samples, n_estimators = _count("n_samples", n_samples), _count("n_estimators", n_estimators)
+    n_final = _count("n_final", n_final)
+    _check_n_final(n_final, n_estimators, name="n_estimators")
+    size = increment_size if increment_size == "auto" else _count("increment_size", increment_size)
+    cuts = slices(n_samples, size)
+    last = len(cuts)
     schedule = as_schedule(
         delegation_rate, n_voters=n_estimators, n_final=n_final, n_increments=last
     )
     visits, left = 0, n_estimators
-    for t in range(1, last + 1):
-        visits += left * min(size, n_samples - size * (t - 1))
-        left -= min(schedule.n_delegators(t, left), left - n_final)
-        to_come = range(t + 1, last + 1)
-        is_settled = left == n_final or not delegates_again(schedule, left, to_come)
-        if final_fit != "none" and is_settled:
+    for t, cut in enumerate(cuts, start=1):
+        visits += left * (cut.stop - cut.start)
+        left -= n_asked(schedule, t, left, n_final)
+        if final_fit != "none" and not asks_again(schedule, range(t + 1, last + 1), left, n_final):
             break
     return TrainingCost(visits, 0 if final_fit == "none" else round(left * n_passes * n_samples))
 
@@ -180,32 +191,35 @@ def _vote_matrix(correct: ArrayLike) -> NDArray[np.bool_]:
     return matrix.astype(bool)
 
 
-def _check_state_size(n: int, m: int) -> None:
-    if n < 1 or m < 2:
+def _count(name: str, value: object, *, least: int = 1) -> int:
+    """Return ``value`` as Python's own integer, which has no largest."""
+    if not isinstance(value, Integral) or int(value) < least:
         raise ValueError(
-            "n must be at least 1 and m at least 2, since every voter can be pivotal only on two "
-            f"examples or more: got n={n}, m={m}. Raise them."
+            f"{name} must be a whole number of {least} or more: got {value!r}. "
+            f"Give an integer, {least} at the least."
+        )
+    return int(value)
+
+
+def _check_n_final(n_final: int, n: int, *, name: str) -> None:
+    if n_final > n:
+        raise ValueError(
+            f"n_final must not exceed {name}: {n_final} representatives cannot remain of {n} "
+            f"voters. Lower n_final or raise {name}."
         )
 
 
-def _check_plan(n_samples: int, n_estimators: int, n_final: int) -> None:
-    if n_samples < 1:
+def _check_plan(final_fit: str, n_passes: float) -> None:
+    if final_fit not in ("scratch", "warm", "none"):
         raise ValueError(
-            f"n_samples must be 1 or more: nothing can be learned from {n_samples} rows. Raise it."
+            f"final_fit must be 'scratch', 'warm' or 'none': {final_fit!r} is none of them. "
+            "Choose one of them."
         )
-    if not 1 <= n_final <= n_estimators:
-        raise ValueError(
-            f"n_final must not exceed n_estimators: {n_final} representatives cannot remain of "
-            f"{n_estimators} voters. Lower n_final or raise n_estimators."
-        )
+    if n_passes < 0:
+        raise ValueError(f"n_passes must not be negative: got {n_passes}. Give 1 for a tree.")
 
 
-def _check_delegation(n: int, n_final: int, rate: float) -> None:
-    if not 1 <= n_final <= n:
-        raise ValueError(
-            f"n_final must be between 1 and n: {n_final} representatives cannot remain of {n} "
-            "voters. Lower n_final or raise n."
-        )
+def _check_rate(rate: float) -> None:
     if not 0 < rate < 1:
         raise ValueError(
             f"rate must be above 0 and below 1: at {rate} the number of increments is not defined. "

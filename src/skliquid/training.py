@@ -3,78 +3,23 @@
 The comments give the lines of the paper's Algorithm 1.
 """
 
-import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from skliquid.arrays import Floats, Labels, RowNumbers, Voters
+from skliquid.arrays import Floats, Labels
 from skliquid.competence import AccuracyEstimate, Competence
 from skliquid.delegation_graph import DelegationGraph
+from skliquid.increments import Rows
 from skliquid.mechanisms import Candidates, Mechanism
-from skliquid.pools import VoterPool
+from skliquid.pools.pool import VoterPool
 from skliquid.record import IncrementRecord, TrainingRecord
-from skliquid.schedules import Schedule, delegates_again
+from skliquid.schedules import Schedule, asks_again, n_asked
 from skliquid.voting import gini, largest_share, minimum_majority
-
-MOST_INCREMENTS = 50
-FEWEST_ROWS = 25
-
-
-def increment_size_for(n_rows: int) -> int:
-    """Return the increment size that ``"auto"`` stands for.
-
-    It makes 50 increments, or as many as leave each with 25 rows: few enough that the work of
-    an increment outweighs its overhead at ten million rows, large enough that accuracy on one means
-    something at a hundred.
-
-    Examples
-    --------
-    >>> increment_size_for(100), increment_size_for(1_250), increment_size_for(10_000_000)
-    (25, 25, 200000)
-    """
-    n_increments = min(max(n_rows // FEWEST_ROWS, 1), MOST_INCREMENTS)
-    return math.ceil(n_rows / n_increments)
-
-
-def slices(n_rows: int, size: int) -> list[slice]:
-    """Return the cut of ``n_rows`` into increments of ``size``, of which the last may be shorter.
-
-    Examples
-    --------
-    >>> slices(5, 2)
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
-    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
-
-
-class Rows(NamedTuple):
-    """Data to learn from, and which rows of the whole they are."""
-
-    rows: RowNumbers
-    X: Any
-    y: Labels
-    sample_weight: Floats | None
-
-    def at(self, positions: slice | Voters) -> "Rows":
-        """Return the data at ``positions``."""
-        rows = (
-            self.rows[positions]
-            if isinstance(positions, slice)
-            else np.asarray(self.rows, dtype=np.intp)[positions]
-        )
-        weights = None if self.sample_weight is None else self.sample_weight[positions]
-        return Rows(rows, self.X[positions], self.y[positions], weights)
-
-    def without_zero_weights(self) -> "Rows":
-        """Return the data that count."""
-        if self.sample_weight is None or self.sample_weight.all():
-            return self
-        return self.at(np.flatnonzero(self.sample_weight))
 
 
 @dataclass(frozen=True)
@@ -95,17 +40,16 @@ class Rules:
 
     def n_delegators(self, increment: int, n_representatives: int) -> int:
         """Return how many delegate, so that ``n_final`` remain at least."""
-        asked = self.schedule.n_delegators(increment, n_representatives)
-        return max(min(asked, n_representatives - self.n_final), 0)
+        return n_asked(self.schedule, increment, n_representatives, self.n_final)
 
     def are_settled(self, increment: int, n_representatives: int) -> bool:
         """Return whether nothing but the final fit is left to do after ``increment``."""
         if self.last_increment is None:
             return False
-        if self.mechanism.is_direct or n_representatives <= self.n_final:
-            return True
         to_come = range(increment + 1, self.last_increment + 1)
-        return not delegates_again(self.schedule, n_representatives, to_come)
+        return self.mechanism.is_direct or not asks_again(
+            self.schedule, to_come, n_representatives, self.n_final
+        )
 
 
 @dataclass
@@ -117,6 +61,7 @@ class Training:
     accuracy: AccuracyEstimate
     record: TrainingRecord
     rng: Generator
+    is_interrupted: bool = False
 
     @classmethod
     def of(cls, pool: VoterPool, n_voters: int, n_final: int, rng: Generator) -> "Training":
@@ -133,9 +78,11 @@ def train(
     evaluate: Callable[[DelegationGraph], float] | None = None,
 ) -> None:
     """Train the voters on ``increments`` and let the weakest delegate after each."""
+    training.record.n_final = rules.n_final
     for increment in increments:  # line 4
         t, before = len(training.record) + 1, training.graph
         voters = before.representatives
+        training.is_interrupted = True
         accuracy, cost = rules.competence(  # lines 5 to 10
             partial(training.pool.train, voters, *increment[1:]),
             partial(training.pool.accuracy, voters, increment.X, increment.y),
@@ -150,7 +97,7 @@ def train(
         )
         eval_accuracy = evaluate(training.graph) if evaluate else np.nan
         training.record.increments.append(
-            _seen(
+            _recorded(
                 t,
                 increment,
                 before=before,
@@ -160,6 +107,7 @@ def train(
                 eval_accuracy=eval_accuracy,
             )
         )
+        training.is_interrupted = False
         if rules.are_settled(t, len(training.graph.representatives)):  # lines 12 to 14
             break
 
@@ -173,7 +121,7 @@ def finish(
     training.record.final_fit_cost = cost
 
 
-def _seen(
+def _recorded(
     t: int,
     increment: Rows,
     *,

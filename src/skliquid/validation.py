@@ -1,6 +1,6 @@
 """Checks at the door; the only module that uses scikit-learn's private names."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from skliquid.arrays import Floats, Labels
+from skliquid.pools.estimator_pool import learns_by_increments
 
 Constraint: TypeAlias = Any
 Composition: TypeAlias = _BaseComposition
@@ -41,23 +42,41 @@ def check_parameters(ensemble: Any) -> None:
             f"n_final must not exceed n_estimators: {ensemble.n_final} representatives cannot "
             f"remain of {ensemble.n_estimators} voters. Lower n_final or raise n_estimators."
         )
+    if ensemble.n_jobs == 0:
+        raise ValueError(
+            "n_jobs must not be 0: nobody would do the work. Give 1, or -1 for all cores."
+        )
+    if isinstance(ensemble.delegation_rate, type):
+        raise TypeError(
+            f"delegation_rate must be an object: {ensemble.delegation_rate!r} is a class. "
+            f"Call it, as in {ensemble.delegation_rate.__name__}(...)."
+        )
 
 
-def check_estimators(named: Sequence[Any], *, n_estimators: int) -> None:
-    """Raise unless ``named`` is a list of pairs of a name and a classifier, one voter each."""
+def check_estimators(
+    named: Sequence[Any], *, n_estimators: int, taken: Collection[str] = ()
+) -> None:
+    """Raise unless ``named`` pairs names, none of them ``taken``, with classifiers."""
     if not named or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in named):
         raise ValueError(
             "estimator must be a classifier or a list of (name, classifier) pairs: "
             f"{named!r} is neither. Give at least one pair."
         )
     names = [name for name, _ in named]
-    if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+    if len(set(map(str, names))) < len(names) or not all(isinstance(name, str) for name in names):
         raise ValueError(
             f"estimator must have a different name, a string, in each pair: got {names!r}. "
             "Rename them."
         )
+    for name in names:
+        if "__" in name or name in taken:
+            raise ValueError(
+                "estimator must have names that are no parameters of the ensemble and hold no "
+                f"double underscore: got {name!r}. Rename it."
+            )
     for _, estimator in named:
-        if isinstance(estimator, type) or not is_classifier(estimator):
+        is_object = hasattr(estimator, "fit") and not isinstance(estimator, type)
+        if not is_object or not is_classifier(estimator):
             raise ValueError(
                 f"estimator must be a classifier: {estimator!r} is none. "
                 "Give an object such as SGDClassifier()."
@@ -70,18 +89,39 @@ def check_estimators(named: Sequence[Any], *, n_estimators: int) -> None:
 
 
 def check_final_fit(final_fit: str, estimators: Sequence[Any]) -> None:
-    """Raise when a warm final fit is asked of an estimator that has no warm start."""
+    """Raise when a warm final fit is asked of an estimator that cannot go on from where it is."""
     for estimator in estimators:
-        if final_fit == "warm" and not hasattr(estimator, "warm_start"):
+        goes_on = hasattr(estimator, "warm_start") and learns_by_increments(estimator)
+        if final_fit == "warm" and not goes_on:
             raise ValueError(
-                "final_fit='warm' needs an estimator with the parameter warm_start: "
-                f"{type(estimator).__name__} has none. Choose 'scratch' or 'none'."
+                "final_fit='warm' needs an estimator that learns by partial_fit and has the "
+                f"parameter warm_start: {estimator!r} does not. Choose 'scratch' or 'none'."
             )
+
+
+def check_can_go_on(training: Any, n_estimators: int) -> None:
+    """Raise when training was broken off in an increment, or its voters are others by now."""
+    if training.is_interrupted:
+        raise ValueError(
+            "partial_fit must not go on from a call that failed or was stopped within an "
+            "increment: some voters have learned from its rows and some have not. Go on from a "
+            "copy made before, or fit anew."
+        )
+    if n_estimators != training.graph.n_voters:
+        raise ValueError(
+            "n_estimators must not change between calls of partial_fit: there are "
+            f"{training.graph.n_voters} voters, not {n_estimators}. Set it back, or begin anew "
+            "with a clone."
+        )
 
 
 def shared_tags(tags: Tags, estimators: Sequence[Any]) -> Tags:
     """Return ``tags`` narrowed to the data that all of ``estimators`` accept."""
-    of_each = [get_tags(e) for e in estimators if hasattr(e, "__sklearn_tags__")]
+    of_each = [
+        get_tags(each)
+        for each in estimators
+        if hasattr(each, "__sklearn_tags__") and not isinstance(each, type)
+    ]
     tags.input_tags.sparse = all(each.input_tags.sparse for each in of_each)
     tags.input_tags.allow_nan = all(each.input_tags.allow_nan for each in of_each)
     tags.classifier_tags.multi_class = all(
@@ -125,6 +165,8 @@ def check_classes(classes: Any, known: NDArray[Any] | None) -> NDArray[Any]:
         )
     if classes is None and known is not None:
         return known
+    if np.ndim(classes) != 1:
+        raise ValueError(f"classes must be a list of labels: got {classes!r}. Give one dimension.")
     announced: NDArray[Any] = unique_labels(classes)
     if known is not None and not np.array_equal(announced, known):
         raise ValueError(
@@ -154,13 +196,14 @@ def check_two_classes(y: NDArray[Any], sample_weight: Floats | None) -> None:
         )
 
 
-def encode(y: NDArray[Any], classes: NDArray[Any]) -> Labels:
+def encode(y: NDArray[Any], classes: NDArray[Any], *, name: str = "y") -> Labels:
     """Return the position of each label of ``y`` in ``classes``."""
-    unknown = np.setdiff1d(y, classes)
-    if len(unknown):
+    unknown = [label for label in np.unique(y).tolist() if label not in set(classes.tolist())]
+    if unknown:
         raise ValueError(
-            f"y must hold announced classes only: {unknown.tolist()[0]!r} is not among "
-            f"{classes.tolist()}. Announce every class in the first call to partial_fit."
+            f"{name} must hold known classes only: {unknown[0]!r} is not among "
+            f"{classes.tolist()}. Correct the label, or make it known: to partial_fit by classes "
+            "in the first call, to fit by a row in y."
         )
     return np.searchsorted(classes, y)
 
@@ -177,7 +220,7 @@ def check_sample_weight(sample_weight: Any, X: Any, estimators: Sequence[Any]) -
                 "another estimator."
             )
     n_rows = X.shape[0]
-    if isinstance(sample_weight, Real):
+    if isinstance(sample_weight, Real) or getattr(sample_weight, "shape", None) == ():
         sample_weight = np.full(n_rows, sample_weight)
     weights: Floats = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
@@ -195,8 +238,10 @@ def check_sample_weight(sample_weight: Any, X: Any, estimators: Sequence[Any]) -
     return weights
 
 
-def check_eval_set(ensemble: Any, eval_set: Any) -> tuple[Any, NDArray[Any]] | None:
-    """Return the evaluation set as arrays, or None when there is none."""
+def check_eval_set(
+    ensemble: Any, eval_set: Any, classes: NDArray[Any]
+) -> tuple[Any, Labels, int] | None:
+    """Return rows, labels and number of classes of the evaluation set, or None without one."""
     if eval_set is None:
         return None
     if not isinstance(eval_set, tuple) or len(eval_set) != 2:
@@ -204,7 +249,8 @@ def check_eval_set(ensemble: Any, eval_set: Any) -> tuple[Any, NDArray[Any]] | N
             f"eval_set must be a pair (X, y), got {type(eval_set).__name__}. "
             "Give eval_set=(X_test, y_test)."
         )
-    return check_X_y(ensemble, *eval_set)
+    X, y = check_X_y(ensemble, *eval_set)
+    return X, encode(y, classes, name="y of eval_set"), len(classes)
 
 
 def _takes_sample_weight(estimator: Any) -> bool:

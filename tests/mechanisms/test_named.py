@@ -21,9 +21,11 @@ def test_names_mechanisms_and_pairs_all_stand_for_a_mechanism():
     assert as_mechanism("max") == as_mechanism(maximum) == as_mechanism(pair) == Mechanism(*pair)
 
 
-@pytest.mark.parametrize("wrong", [("max", "max"), (len,), ()])
-def test_what_is_no_pair_of_functions_is_refused(wrong):
-    with pytest.raises(ValueError, match="mechanism must be a pair"):
+@pytest.mark.parametrize(
+    ("wrong", "error"), [(("max", "max"), TypeError), ((len,), ValueError), ((), ValueError)]
+)
+def test_what_is_no_pair_of_functions_is_refused(wrong, error):
+    with pytest.raises(error, match=r"mechanism must be a pair .* Give both functions"):
         as_mechanism(wrong)
 
 

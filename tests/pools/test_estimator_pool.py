@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -100,6 +101,8 @@ def test_one_class_is_learned_by_a_stand_in(data):
         (MLPClassifier(solver="lbfgs"), False),
         (DecisionTreeClassifier(), False),
         (make_pipeline(StandardScaler(), SGDClassifier()), False),
+        (OneVsRestClassifier(SGDClassifier()), True),
+        (OneVsRestClassifier(SGDClassifier(class_weight="balanced")), False),
     ],
 )
 def test_who_learns_by_increments(estimator, by_increments, data):
@@ -113,7 +116,7 @@ def test_who_learns_by_increments(estimator, by_increments, data):
     [
         (SGDClassifier(), lambda e: e.n_iter_),
         (LogisticRegression(), lambda e: e.n_iter_[0]),
-        (make_pipeline(StandardScaler(), LogisticRegression()), lambda e: e[-1].n_iter_[0]),
+        (make_pipeline(make_pipeline(LogisticRegression())), lambda e: e[-1][-1].n_iter_[0]),
         (RidgeClassifier(), lambda e: 1),
         (DecisionTreeClassifier(), lambda e: 1),
     ],
@@ -123,12 +126,12 @@ def test_passes_are_the_classifiers_own_iterations(estimator, attribute, data):
     assert n_passes(estimator) == attribute(estimator)
 
 
-def test_a_closed_pool_keeps_its_rows_but_its_copies_do_not(data):
+def test_after_training_a_pool_keeps_its_rows_but_its_copies_do_not(data):
     X, y = data
     pool = pool_of(DecisionTreeClassifier(random_state=0), DecisionTreeClassifier(random_state=1))
     pool.train(BOTH, X[:50], y[:50])
     pool.finish(BOTH[1:], X[:100], y[:100])
-    pool.close(BOTH[1:])
+    pool.keep(BOTH[1:], training_is_over=True)
     copy = pickle.loads(pickle.dumps(pool))
     assert pool.train(BOTH[1:], X[100:110], y[100:110]) == 110
     assert np.array_equal(

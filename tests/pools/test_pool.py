@@ -82,6 +82,17 @@ def test_estimators_are_real_and_speak_the_users_labels(pool_and_data):
         assert estimator.predict(X).tolist() == np.array(["a", "b", "c"])[votes].tolist()
 
 
+def test_a_pool_forgets_the_voters_it_need_not_keep(pool_and_data):
+    pool, X, y = pool_and_data
+    pool.train(VOTERS, X, y)
+    votes, size = pool.vote(VOTERS[1:2], X), len(pickle.dumps(pool.estimators(VOTERS)))
+    pool.keep(VOTERS[1:2], training_is_over=True)
+    assert np.array_equal(pool.vote(VOTERS[1:2], X), votes)
+    assert len(pickle.dumps(pool)) < size
+    with pytest.raises(KeyError):
+        pool.vote(VOTERS[:1], X)
+
+
 def test_a_pickled_pool_goes_on_with_the_same_bits(pool_and_data):
     pool, X, y = pool_and_data
     pool.train(VOTERS, X[:50], y[:50])

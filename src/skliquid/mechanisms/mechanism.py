@@ -59,6 +59,13 @@ class Mechanism:
     selection: Selection
     probability: Probability
 
+    def __post_init__(self) -> None:
+        if not (callable(self.selection) and callable(self.probability)):
+            raise TypeError(
+                "mechanism must be a pair (selection, probability) of functions, got "
+                f"({self.selection!r}, {self.probability!r}). Give both functions."
+            )
+
     @property
     def is_direct(self) -> bool:
         """Whether nobody ever delegates."""

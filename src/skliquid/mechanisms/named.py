@@ -32,7 +32,7 @@ def as_mechanism(mechanism: str | Mechanism | tuple[Selection, Probability]) -> 
                 f"{mechanism!r} is not known. Choose one of these names."
             )
         return MECHANISMS[mechanism]
-    if len(mechanism) != 2 or not all(map(callable, mechanism)):
+    if len(mechanism) != 2:
         raise ValueError(
             f"mechanism must be a pair (selection, probability) of functions, got {mechanism!r}. "
             "Give both functions."

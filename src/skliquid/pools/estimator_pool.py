@@ -1,6 +1,8 @@
 """EstimatorPool: voters that are scikit-learn classifiers, one object each."""
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,10 +24,13 @@ class _Rows(NamedTuple):
     sample_weight: Floats | None
 
     def followed_by(self, more: "_Rows") -> "_Rows":
-        stack = scipy.sparse.vstack if scipy.sparse.issparse(self.X) else np.concatenate
-        X = stack([self.X, more.X])
-        sample_weight = _followed_by(self, more)
-        return _Rows(X, np.concatenate([self.labels, more.labels]), sample_weight)
+        parts: list[Any] = [self.X, more.X]
+        X: Any
+        if any(map(scipy.sparse.issparse, parts)):
+            X = scipy.sparse.vstack([scipy.sparse.csr_array(part) for part in parts], format="csr")
+        else:
+            X = np.concatenate(parts)
+        return _Rows(X, np.concatenate([self.labels, more.labels]), _followed_by(self, more))
 
 
 class EstimatorPool:
@@ -38,16 +43,18 @@ class EstimatorPool:
     classes : array
         All classes, sorted.
     n_jobs : int or None
-        Threads, as joblib counts them.
+        Threads, as joblib counts them; they pay where learning takes long and lets go of Python's
+        lock, as trees do, not on small increments.
     """
 
     def __init__(self, estimators: list[Any], classes: NDArray[Any], n_jobs: int | None = None):
-        self._unfitted = estimators
+        self.n_jobs = n_jobs
+        self._unfitted = dict(enumerate(estimators))
+        self._by_increments = {i for i, e in enumerate(estimators) if learns_by_increments(e)}
         self._fitted: dict[int, Any] = {}
         self._classes = classes
-        self._n_jobs = n_jobs
         self._rows_so_far: _Rows | None = None
-        self._is_closed = False
+        self._training_is_over = False
 
     def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
         """Train ``voters`` on one more increment and return the sample visits it took."""
@@ -56,15 +63,18 @@ class EstimatorPool:
 
         def trained(voter: int) -> tuple[Any, int]:
             unfitted = self._unfitted[voter]
-            if learns_by_increments(unfitted):
-                return _taught(self._fitted.get(voter, unfitted), increment, self._classes)
+            if voter in self._by_increments:
+                estimator = self._fitted[voter] if voter in self._fitted else clone(unfitted)
+                return _taught(estimator, increment, self._classes)
             return _fitted_anew(unfitted, so_far)
 
-        return self._replace(voters, trained)
+        with _few_rows(len(y)):
+            return self._replace(voters, trained)
 
     def accuracy(self, voters: Voters, X: Any, y: Labels) -> Floats:
         """Return the share of rows that each of ``voters`` gets right."""
-        accuracy: Floats = np.mean(self.vote(voters, X) == y, axis=1)
+        with _few_rows(len(y)):
+            accuracy: Floats = np.mean(self.vote(voters, X) == y, axis=1)
         return accuracy
 
     def finish(
@@ -97,26 +107,32 @@ class EstimatorPool:
         """Return ``voters`` as fitted scikit-learn classifiers."""
         return [self._fitted[voter] for voter in voters.tolist()]
 
-    def close(self, voters: Voters) -> None:
-        """Keep ``voters`` only: training is over, and copies need not carry its rows."""
-        self._fitted = {voter: self._fitted[voter] for voter in voters.tolist()}
-        self._is_closed = True
+    def keep(self, voters: Voters, *, training_is_over: bool) -> None:
+        """Forget all other voters; when training is over, copies need not carry its rows."""
+        kept = voters.tolist()
+        self._unfitted = {voter: self._unfitted[voter] for voter in kept}
+        self._fitted = {voter: self._fitted[voter] for voter in kept}
+        self._training_is_over = training_is_over
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | ({"_rows_so_far": None} if self._is_closed else {})
+        return self.__dict__ | ({"_rows_so_far": None} if self._training_is_over else {})
 
     def _fits_anew(self, voters: Voters) -> bool:
-        return not all(learns_by_increments(self._unfitted[voter]) for voter in voters)
+        return not self._by_increments.issuperset(voters.tolist())
 
     def _remember(self, increment: _Rows) -> _Rows:
         so_far = self._rows_so_far
-        if so_far is None and self._is_closed:
+        if so_far is None and self._training_is_over:
             raise ValueError(
                 "estimator must have partial_fit to learn more after fit and a copy: these voters "
                 "are fitted anew on all rows, and copies do not carry the rows that fit saw. Fit "
                 "on old and new rows together, or call partial_fit from the start."
             )
-        self._rows_so_far = increment if so_far is None else so_far.followed_by(increment)
+        if so_far is None:
+            own = increment._replace(X=increment.X.copy())  # the caller may use its array again
+            self._rows_so_far = own
+        else:
+            self._rows_so_far = so_far.followed_by(increment)
         return self._rows_so_far
 
     def _replace(self, voters: Voters, fitted: Callable[[int], tuple[Any, int]]) -> int:
@@ -128,10 +144,10 @@ class EstimatorPool:
         return sum(visits for _, visits in results)
 
     def _each(self, voters: Voters, action: Callable[[int], Any]) -> list[Any]:
-        n_jobs = min(effective_n_jobs(self._n_jobs), len(voters))
+        n_jobs = min(effective_n_jobs(self.n_jobs), len(voters))
         if n_jobs == 1:
-            return [action(voter) for voter in voters.tolist()]
-        shares = Parallel(n_jobs=n_jobs, prefer="threads")(
+            return _act(action, voters.tolist())
+        shares = Parallel(n_jobs=n_jobs, require="sharedmem")(
             delayed(_act)(action, share.tolist()) for share in np.array_split(voters, n_jobs)
         )
         return [result for share in shares for result in share]
@@ -139,11 +155,25 @@ class EstimatorPool:
 
 def learns_by_increments(estimator: Any) -> bool:
     """Return whether ``estimator`` has a ``partial_fit`` that works with its parameters."""
-    return (
-        hasattr(estimator, "partial_fit")
-        and not getattr(estimator, "early_stopping", False)
-        and getattr(estimator, "class_weight", None) != "balanced"
-    )
+    if not hasattr(estimator, "partial_fit"):
+        return False
+    params = {name.rsplit("__", 1)[-1]: value for name, value in estimator.get_params().items()}
+    return not params.get("early_stopping") and params.get("class_weight") != "balanced"
+
+
+@contextmanager
+def _few_rows(n_rows: int) -> Iterator[None]:
+    """Make allowance for increments: no warning of many classes, and a way out of errors."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The number of unique classes")
+        try:
+            yield
+        except ValueError as error:
+            error.add_note(
+                f"A voter said so in training on an increment of {n_rows} rows. If it needs more, "
+                "raise increment_size."
+            )
+            raise
 
 
 def _act(action: Callable[[int], Any], voters: list[int]) -> list[Any]:
@@ -185,10 +215,11 @@ def n_passes(estimator: Any) -> int:
     """Return how often ``estimator`` went over its training data: the paper's e.
 
     This is ``n_iter_`` where there is one (the largest, if there are several; the last step's, in
-    a pipeline), else one, as for a tree.
+    a pipeline), else one, as for a tree or a classifier wrapped in another.
     """
-    last_step = estimator[-1] if hasattr(estimator, "steps") else estimator
-    n_iter = getattr(last_step, "n_iter_", None)
+    while hasattr(estimator, "steps"):
+        estimator = estimator[-1]
+    n_iter = getattr(estimator, "n_iter_", None)
     return 1 if n_iter is None else max(int(np.max(n_iter)), 1)
 
 

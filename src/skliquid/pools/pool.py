@@ -13,6 +13,8 @@ class VoterPool(Protocol):
     positions in the sorted array of classes. Work is returned in sample visits.
     """
 
+    n_jobs: int | None
+
     def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
         """Train ``voters`` on one more increment and return the sample visits it took."""
         ...
@@ -41,6 +43,6 @@ class VoterPool(Protocol):
         """Return ``voters`` as fitted scikit-learn classifiers."""
         ...
 
-    def close(self, voters: Voters) -> None:
-        """Keep ``voters`` only: training is over, and copies need not carry its rows."""
+    def keep(self, voters: Voters, *, training_is_over: bool) -> None:
+        """Forget all other voters; when training is over, copies need not carry its rows."""
         ...

@@ -1,0 +1,63 @@
+"""Increments: how data is cut into the parts between delegations."""
+
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skliquid.arrays import Floats, Labels, RowNumbers
+
+MOST_INCREMENTS = 50
+FEWEST_ROWS = 25
+
+
+def slices(n_rows: int, size: int | Literal["auto"]) -> list[slice]:
+    """Return the cut of ``n_rows`` into increments.
+
+    Increments have ``size`` rows, and the last may be shorter. ``"auto"`` makes 50 increments, or
+    as many as leave each with 25 rows, all of one size but for a row: a number of increments that
+    does not grow with the data, and increments large enough to tell voters apart when there is
+    little.
+
+    Examples
+    --------
+    >>> slices(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    >>> [cut.stop - cut.start for cut in slices(101, "auto")]
+    [26, 25, 25, 25]
+    >>> len(slices(10_000_000, "auto"))
+    50
+    """
+    if size == "auto":
+        n_parts = min(max(n_rows // FEWEST_ROWS, 1), MOST_INCREMENTS)
+        ends = [-(-n_rows * part // n_parts) for part in range(n_parts + 1)]
+    else:
+        ends = [*range(0, n_rows, size), n_rows]
+    return [slice(start, end) for start, end in pairwise(ends)]
+
+
+class Rows(NamedTuple):
+    """Data to learn from, and which rows of the whole they are."""
+
+    rows: RowNumbers
+    X: Any
+    y: Labels
+    sample_weight: Floats | None
+
+    def at(self, positions: slice | NDArray[np.intp]) -> "Rows":
+        """Return the data at ``positions``."""
+        if isinstance(positions, slice):
+            rows: RowNumbers = self.rows[positions]
+        elif isinstance(self.rows, range):
+            rows = positions + self.rows.start
+        else:
+            rows = self.rows[positions]
+        weights = None if self.sample_weight is None else self.sample_weight[positions]
+        return Rows(rows, self.X[positions], self.y[positions], weights)
+
+    def without_zero_weights(self) -> "Rows":
+        """Return the data that count."""
+        if self.sample_weight is None or self.sample_weight.all():
+            return self
+        return self.at(np.flatnonzero(self.sample_weight))
