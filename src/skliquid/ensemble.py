@@ -16,7 +16,7 @@ from skliquid.competence import COMPETENCE
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.increments import Rows, slices
 from skliquid.mechanisms import CANDIDATES, MECHANISMS, Mechanism, as_mechanism
-from skliquid.pools import EstimatorPool
+from skliquid.pools import pool_for
 from skliquid.record import TrainingCost, TrainingRecord
 from skliquid.schedules import as_schedule
 from skliquid.training import Rules, Training, finish, train
@@ -28,6 +28,7 @@ from skliquid.validation import (
     check_eval_set,
     check_final_fit,
     check_parameters,
+    check_pool,
     check_sample_weight,
     check_two_classes,
     check_X,
@@ -91,8 +92,11 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         Whether ``fit`` ends by fitting the representatives on all rows: anew, from where
         the increments left them (for estimators with ``partial_fit`` and ``warm_start``), or not at
         all. Without it the representatives go on through the increments when delegation has ended.
-    pool : {"auto", "estimator"}, default="auto"
-        How voters are held: as one scikit-learn object each, which both values mean.
+    pool : {"auto", "linear", "estimator"}, default="auto"
+        How voters are held. ``"linear"``: ``SGDClassifier`` and ``Perceptron`` voters in one array,
+        trained by compiled code, with the same bits, many times sooner; an error says which
+        parameter it does not support. ``"estimator"``: one scikit-learn object each.
+        ``"auto"``: linear for those voters that allow it, when there are 20 voters or more.
     n_jobs : int, default=None
         Number of threads that train and ask voters, as joblib counts them. The result does not
         depend on it. Threads pay where one voter's training takes long and lets go of Python's
@@ -144,7 +148,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         "competence": [one_of(COMPETENCE)],
         "candidates": [one_of(CANDIDATES)],
         "final_fit": [one_of(["scratch", "warm", "none"])],
-        "pool": [one_of(["auto", "estimator"])],
+        "pool": [one_of(["auto", "linear", "estimator"])],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -282,6 +286,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             taken=self._parameter_constraints if isinstance(self.estimator, list) else (),
         )
         check_final_fit(self.final_fit, self._kinds())
+        check_pool(self.pool, self._kinds())
 
     def _named_kinds(self) -> list[tuple[str, Any]]:
         if isinstance(self.estimator, list):
@@ -296,7 +301,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         of_voters, of_choices = np.random.SeedSequence(int(entropy)).spawn(2)
         kinds, seeds = self._kinds(), of_voters.generate_state(int(self.n_estimators))
         voters = [_seeded(kinds[i % len(kinds)], int(seed)) for i, seed in enumerate(seeds)]
-        pool = EstimatorPool(voters, classes, self.n_jobs)
+        pool = pool_for(self.pool, voters, classes, self.n_jobs)
         return Training.of(pool, len(voters), self.n_final, np.random.default_rng(of_choices))
 
     def _rules(self, n_increments: int | None) -> Rules:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import has_fit_parameter, validate_data
 
 from skliquid.arrays import Floats, Labels
 from skliquid.pools.estimator_pool import learns_by_increments
+from skliquid.pools.linear_pool import unsupported
 
 Constraint: TypeAlias = Any
 Composition: TypeAlias = _BaseComposition
@@ -96,6 +97,18 @@ def check_final_fit(final_fit: str, estimators: Sequence[Any]) -> None:
             raise ValueError(
                 "final_fit='warm' needs an estimator that learns by partial_fit and has the "
                 f"parameter warm_start: {estimator!r} does not. Choose 'scratch' or 'none'."
+            )
+
+
+def check_pool(pool: str, estimators: Sequence[Any]) -> None:
+    """Raise when the linear pool is asked for voters that it does not support."""
+    for estimator in estimators:
+        reason = unsupported(estimator) if pool == "linear" else None
+        if reason:
+            raise ValueError(
+                "pool='linear' needs voters that are SGDClassifier or Perceptron, with parameters "
+                f"it supports: it does not support {reason}. Choose pool='auto', which takes "
+                "linear voters where it can."
             )
 
 

@@ -14,6 +14,10 @@ def tally(votes: Labels, weights: Voters, n_classes: int) -> Floats:
     [[0.75, 0.25], [0.0, 1.0]]
     """
     n_samples = votes.shape[1]
+    if n_classes == 2:
+        second = weights @ votes
+        both: Floats = np.stack([weights.sum() - second, second], axis=1) / weights.sum()
+        return both
     cells = votes + n_classes * np.arange(n_samples)
     carried = np.repeat(weights, n_samples)
     sums = np.bincount(cells.ravel(), weights=carried, minlength=n_classes * n_samples)

@@ -1,0 +1,302 @@
+"""The linear pool has scikit-learn's bits: coefficients, intercepts, iterations, steps."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.linear_model import Perceptron, SGDClassifier
+
+from skliquid import LiquidEnsembleClassifier
+from skliquid.mechanisms import MECHANISMS
+from skliquid.pools import EstimatorPool, GroupedPool, LinearPool, pool_for
+from skliquid.pools.linear_pool import _draws, unsupported
+
+LOSSES = ["hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"]
+SEEDS = [3, 1, 4, 1590, 2**31 + 5]
+VOTERS = np.arange(len(SEEDS))
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def sparse(X):
+    return scipy.sparse.csr_matrix(np.where(X > 0.5, X, 0))
+
+
+def assert_same_bits(ours, theirs):
+    assert np.array_equal(ours.coef_, theirs.coef_)
+    assert np.array_equal(ours.intercept_, theirs.intercept_)
+    assert (ours.n_iter_, ours.t_) == (theirs.n_iter_, theirs.t_)
+    assert ours.coef_.dtype == theirs.coef_.dtype
+    assert ours.intercept_.dtype == theirs.intercept_.dtype
+    assert vars(ours).keys() == vars(theirs).keys()
+
+
+def compare(make, X, y, sample_weight=None, *, increment=37, warm=False):
+    """Train a pool and a loop side by side, by increments and then in full."""
+    classes = np.unique(y)
+    pool, loop = LinearPool([make(s) for s in SEEDS], classes), [make(s) for s in SEEDS]
+    positions = np.searchsorted(classes, y)
+
+    def assert_same():
+        for ours, theirs in zip(pool.estimators(VOTERS), loop, strict=True):
+            assert_same_bits(ours, theirs)
+        for votes, theirs in zip(pool.vote(VOTERS, X), loop, strict=True):
+            assert np.array_equal(classes[votes], theirs.predict(X))
+
+    for start in range(0, len(y), increment):
+        cut = slice(start, start + increment)
+        weights = None if sample_weight is None else sample_weight[cut]
+        visits = pool.train(VOTERS, X[cut], positions[cut], weights)
+        assert visits == len(VOTERS) * len(y[cut])
+        for voter in loop:
+            voter.partial_fit(X[cut], y[cut], classes=classes, sample_weight=weights)
+    assert_same()
+    visits = pool.finish(VOTERS, X, positions, sample_weight, warm=warm)
+    for voter in loop:
+        voter.set_params(warm_start=warm).fit(X, y, sample_weight=sample_weight)
+        voter.set_params(warm_start=False)
+    assert_same()
+    assert visits == sum(voter.n_iter_ for voter in loop) * len(y)
+
+
+def sgd(**params):
+    return lambda seed: SGDClassifier(random_state=seed, **{"max_iter": 40} | params)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("data", ["raw", "scaled", "float32", "sparse", "classes", "classes32"])
+def test_every_loss_on_every_kind_of_data(request, loss, data):
+    X, y = request.getfixturevalue("multiclass" if "classes" in data else "binary")
+    X = {
+        "raw": lambda: np.exp(X) * 100,
+        "float32": lambda: X.astype(np.float32),
+        "classes32": lambda: X.astype(np.float32),
+        "sparse": lambda: sparse(X),
+    }.get(data, lambda: X)()
+    compare(sgd(loss=loss), X, y)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"penalty": None},
+        {"learning_rate": "constant", "eta0": 0.05},
+        {"learning_rate": "invscaling", "eta0": 0.5, "power_t": 0.3},
+        {"fit_intercept": False},
+        {"shuffle": False},
+        {"tol": None, "max_iter": 3},
+        {"alpha": 2.0},
+        {"n_iter_no_change": 2, "tol": 1e-2},
+        {"class_weight": {0: 2.5, 1: 0.3}},
+    ],
+    ids=str,
+)
+def test_every_loss_with_every_option(binary, loss, params):
+    X, y = binary
+    compare(sgd(loss=loss, **params), X[:300], y[:300])
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+@pytest.mark.parametrize("average", [True, 10, 400])
+@pytest.mark.parametrize("data", ["binary", "multiclass", "float32", "sparse"])
+def test_averages(request, loss, average, data):
+    X, y = request.getfixturevalue("multiclass" if data == "multiclass" else "binary")
+    X = {"float32": lambda: X.astype(np.float32), "sparse": lambda: sparse(X)}.get(
+        data, lambda: X
+    )()
+    compare(sgd(loss=loss, average=average), X, y)
+
+
+def test_averages_whose_scale_is_folded_back(binary, multiclass):
+    make = sgd(alpha=0.5, eta0=1.0, learning_rate="constant", average=True)
+    compare(make, *binary)
+    compare(make, *multiclass)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "modified_huber"])
+def test_sample_weights(binary, multiclass, loss):
+    for X, y in (binary, multiclass):
+        weights = np.random.default_rng(0).exponential(size=len(y))
+        compare(sgd(loss=loss), X, y, weights)
+        compare(sgd(loss=loss), X.astype(np.float32), y, weights)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+@pytest.mark.parametrize("average", [False, True])
+def test_warm_final_fits(binary, multiclass, loss, average):
+    for X, y in (binary, multiclass):
+        compare(sgd(loss=loss, average=average), X, y, warm=True)
+    compare(sgd(loss=loss), binary[0].astype(np.float32), binary[1], warm=True)
+
+
+def test_voters_may_differ_in_alpha_and_step(binary):
+    compare(lambda s: SGDClassifier(alpha=10.0 ** -(s % 4 + 1), random_state=s), *binary)
+    compare(
+        lambda s: SGDClassifier(learning_rate="constant", eta0=1 / (s % 7 + 1), random_state=s),
+        *binary,
+    )
+
+
+def test_perceptrons(binary, multiclass):
+    for X, y in (binary, multiclass):
+        compare(lambda s: Perceptron(random_state=s), X, y)
+        compare(lambda s: Perceptron(penalty="l2", eta0=0.1, random_state=s), X, y)
+
+
+def test_labels_of_any_kind(binary):
+    X, y = binary
+    compare(sgd(class_weight={"yes": 3.0}), X, np.array(["no", "yes"])[y])
+
+
+def test_doubt_about_the_stopping_rule_is_settled_by_scikit_learn(binary, monkeypatch):
+    _, y = binary
+    asked = []
+    fit = SGDClassifier.fit
+    monkeypatch.setattr(
+        SGDClassifier, "fit", lambda self, *args, **kw: asked.append(self) or fit(self, *args, **kw)
+    )
+    # the objective is the same in every epoch: a tie that no rounding decides
+    same = np.zeros((40, 2))
+    pool = LinearPool([sgd(tol=0.0, fit_intercept=False)(s) for s in SEEDS], np.array([0, 1]))
+    pool.finish(VOTERS, same, y[:40])
+    assert len(asked) == len(SEEDS)
+    compare(sgd(tol=0.0, fit_intercept=False), same, y[:40])
+
+
+def test_near_ties_in_votes_are_settled_by_scikit_learn(binary):
+    X, y = binary
+    pool = LinearPool([sgd()(s) for s in SEEDS], np.array([0, 1]))
+    pool.train(VOTERS, X, y)
+    for voter in pool.estimators(VOTERS):  # rows on the very edge of each voter
+        edge = X[:200] - np.outer(voter.decision_function(X[:200]), voter.coef_) / np.sum(
+            voter.coef_**2
+        )
+        for votes, theirs in zip(pool.vote(VOTERS, edge), pool.estimators(VOTERS), strict=True):
+            assert np.array_equal(votes, theirs.predict(edge))
+
+
+def test_threads_do_not_change_a_bit(binary):
+    X, y = binary
+    X, y = np.tile(X, (30, 1)), np.tile(y, 30)
+    one, two = (
+        LinearPool([sgd(max_iter=5)(s) for s in SEEDS], np.array([0, 1]), n) for n in (1, 2)
+    )
+    for pool in (one, two):
+        pool.finish(VOTERS, X, y)
+    for ours, theirs in zip(one.estimators(VOTERS), two.estimators(VOTERS), strict=True):
+        assert_same_bits(ours, theirs)
+
+
+def test_coefficients_out_of_range_are_an_error(binary):
+    X, y = binary
+    pool = LinearPool(
+        [sgd(loss="squared_hinge", learning_rate="constant", eta0=1e9)(0)], np.array([0, 1])
+    )
+    pool.train(np.array([0]), X[:2], y[:2])
+    with pytest.raises(ValueError, match=r"a voter's became infinite. Scale the features"):
+        pool.train(np.array([0]), X * 1e290, y)
+    with pytest.raises(ValueError, match="overflow"):
+        pool.estimators(np.array([0]))[0].partial_fit(X * 1e290, y, classes=[0, 1])
+
+
+def test_seeds_are_drawn_as_numpy_draws_them():
+    seeds = np.concatenate([np.arange(300), np.random.default_rng(0).integers(0, 2**32, 700)])
+    expected = []
+    for seed in seeds:
+        generator = np.random.RandomState(seed)
+        expected.append([generator.randint(2**31 - 1) for _ in range(4)])
+    assert np.array_equal(_draws(seeds, 4), expected)
+
+
+def test_estimators_go_on_where_the_pool_is(binary):
+    X, y = binary
+    for params in ({}, {"average": True}, {"average": 300}):
+        pool = LinearPool([sgd(**params)(s) for s in SEEDS], np.array([0, 1]))
+        pool.train(VOTERS, X[:200], y[:200])
+        voters = pickle.loads(pickle.dumps(pool.estimators(VOTERS)))
+        pool.train(VOTERS, X[200:], y[200:])
+        for ours, theirs in zip(pool.estimators(VOTERS), voters, strict=True):
+            assert_same_bits(ours, theirs.partial_fit(X[200:], y[200:]))
+
+
+# Whole ensembles
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("data", ["binary", "digits"])
+def test_whole_ensembles_are_the_same_through_either_pool(request, data, mechanism):
+    X, y = request.getfixturevalue(data)
+    linear, loop = (
+        LiquidEnsembleClassifier(
+            SGDClassifier(),
+            n_estimators=24,
+            n_final=4,
+            mechanism=mechanism,
+            pool=pool,
+            random_state=5,
+        ).fit(X[:300], y[:300], eval_set=(X[300:], y[300:]))
+        for pool in ("linear", "estimator")
+    )
+    assert np.array_equal(linear.delegation_graph_.delegation, loop.delegation_graph_.delegation)
+    assert np.array_equal(linear.predict_proba(X), loop.predict_proba(X))
+    assert linear.training_cost_ == loop.training_cost_
+    for ours, theirs in zip(linear.record_, loop.record_, strict=True):
+        assert np.array_equal(ours.accuracy, theirs.accuracy)
+        assert ours.eval_accuracy == theirs.eval_accuracy
+    for ours, theirs in zip(linear.estimators_, loop.estimators_, strict=True):
+        assert_same_bits(ours, theirs)
+
+
+def test_a_list_of_losses_has_a_linear_pool_for_each(binary):
+    X, y = binary
+    kinds = [(loss, SGDClassifier(loss=loss)) for loss in LOSSES]
+    kinds.append(("l1", SGDClassifier(penalty="l1")))
+    both = [
+        LiquidEnsembleClassifier(kinds, n_estimators=30, n_final=5, pool=pool, random_state=0).fit(
+            X, y
+        )
+        for pool in ("auto", "estimator")
+    ]
+    parts = both[0]._training.pool._pools
+    assert [type(part) for part in parts] == [LinearPool] * 5 + [EstimatorPool]
+    assert np.array_equal(both[0].predict_proba(X), both[1].predict_proba(X))
+    assert pickle.loads(pickle.dumps(both[0])).score(X, y) == both[1].score(X, y)
+
+
+def test_auto_takes_the_linear_pool_where_it_pays_and_can():
+    def kind(estimator, n, asked="auto"):
+        return type(pool_for(asked, [estimator(seed) for seed in range(n)], np.array([0, 1]), None))
+
+    assert kind(sgd(), 20) is LinearPool
+    assert kind(sgd(), 19) is EstimatorPool
+    assert kind(sgd(), 2, "linear") is LinearPool
+    assert kind(sgd(penalty="l1"), 20) is EstimatorPool
+    assert kind(lambda seed: sgd(loss=LOSSES[seed % 2])(seed), 20) is GroupedPool
+
+
+@pytest.mark.parametrize(
+    ("params", "reason"),
+    [
+        ({"loss": "huber"}, "loss='huber'"),
+        ({"penalty": "l1"}, "penalty='l1'"),
+        ({"penalty": "elasticnet"}, "penalty='elasticnet'"),
+        ({"learning_rate": "adaptive", "eta0": 0.1}, "learning_rate='adaptive'"),
+        ({"early_stopping": True}, "early_stopping=True"),
+        ({"class_weight": "balanced"}, "class_weight='balanced'"),
+        ({"verbose": 1}, "verbose=1"),
+    ],
+)
+def test_what_the_linear_pool_does_not_support_is_named(binary, params, reason):
+    assert unsupported(SGDClassifier(**params)) == reason
+    ensemble = LiquidEnsembleClassifier(SGDClassifier(**params), pool="linear")
+    with pytest.raises(ValueError, match=f"pool='linear' needs .* does not support {reason}"):
+        ensemble.fit(*binary)
+
+
+def test_importing_skliquid_does_not_import_numba():
+    code = "import sys, skliquid; sys.exit('numba' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
