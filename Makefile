@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help test test-oldest check format reproduce clean
+.PHONY: help test test-oldest check format reproduce bench clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -27,6 +27,9 @@ format: $(VENV)/installed  ## format the code
 
 reproduce: $(VENV)/installed  ## the main job: every mechanism, and AdaBoost
 	$(BIN)/python examples/compare_mechanisms.py
+
+bench: $(VENV)/installed  ## speed, as ratios to the alternatives in the same run
+	$(BIN)/python benchmarks/linear_pool.py
 
 clean:  ## remove what the other targets made
 	rm -rf $(VENV) $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -126,7 +126,7 @@ def test_a_parameter_out_of_range_is_named_with_its_rule_and_value(parameter, va
         ),
         (
             {"mechanism": (least_accurate, lambda gain, weight: gain * np.nan)},
-            "finite likelihoods, got nan",
+            r"finite likelihoods, got \[nan\]",
         ),
         (
             {"mechanism": (least_accurate, lambda gain, weight: gain * 0), "n_estimators": 30},

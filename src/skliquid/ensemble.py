@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -299,10 +299,9 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     def _start(self, classes: NDArray[Any]) -> Training:
         entropy = check_random_state(self.random_state).randint(2**31 - 1)
         of_voters, of_choices = np.random.SeedSequence(int(entropy)).spawn(2)
-        kinds, seeds = self._kinds(), of_voters.generate_state(int(self.n_estimators))
-        voters = [_seeded(kinds[i % len(kinds)], int(seed)) for i, seed in enumerate(seeds)]
-        pool = pool_for(self.pool, voters, classes, self.n_jobs)
-        return Training.of(pool, len(voters), self.n_final, np.random.default_rng(of_choices))
+        seeds = of_voters.generate_state(int(self.n_estimators)).tolist()
+        pool = pool_for(self.pool, self._kinds(), seeds, classes, self.n_jobs)
+        return Training.of(pool, len(seeds), self.n_final, np.random.default_rng(of_choices))
 
     def _rules(self, n_increments: int | None) -> Rules:
         return Rules(
@@ -470,13 +469,3 @@ def _shares(training: Training, X: Any, n_classes: int) -> Floats:
     blocks = slices(X.shape[0], max(_VOTES_AT_ONCE // len(voters), 1))
     votes = (training.pool.vote(voters, X[block]) for block in blocks)
     return np.concatenate([tally(each, weights, n_classes) for each in votes])
-
-
-def _seeded(kind: Any, seed: int) -> Any:
-    """Return a clone of ``kind`` whose every ``random_state`` follows from ``seed``."""
-    voter = clone(kind)
-    names = sorted(
-        name for name in voter.get_params() if name.rsplit("__", 1)[-1] == "random_state"
-    )
-    seeds = [seed] if len(names) == 1 else np.random.SeedSequence(seed).generate_state(len(names))
-    return voter.set_params(**dict(zip(names, map(int, seeds), strict=True)))

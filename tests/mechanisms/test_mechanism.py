@@ -109,8 +109,8 @@ def test_with_voters_as_candidates_the_weight_goes_to_the_guru():
     ("likelihood", "message"),
     [
         (lambda gain, weight: -gain, "likelihoods of zero or more, got -0.5"),
-        (lambda gain, weight: gain * np.nan, "finite likelihoods, got nan"),
-        (lambda gain, weight: gain / 0, "finite likelihoods, got inf"),
+        (lambda gain, weight: gain * np.nan, r"finite likelihoods, got \[nan\]"),
+        (lambda gain, weight: gain / 0, r"finite likelihoods, got \[inf\]"),
         (lambda gain, weight: gain * 0, "a positive likelihood for some candidate"),
         (lambda gain, weight: np.ones(3), r"one likelihood for each of 1 candidates, got shape"),
         (lambda gain, weight: ["much"], "numbers as likelihoods"),

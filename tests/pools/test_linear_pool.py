@@ -268,14 +268,15 @@ def test_a_list_of_losses_has_a_linear_pool_for_each(binary):
 
 
 def test_auto_takes_the_linear_pool_where_it_pays_and_can():
-    def kind(estimator, n, asked="auto"):
-        return type(pool_for(asked, [estimator(seed) for seed in range(n)], np.array([0, 1]), None))
+    def kind(n, *kinds, asked="auto"):
+        return type(pool_for(asked, kinds, range(n), np.array([0, 1]), None))
 
-    assert kind(sgd(), 20) is LinearPool
-    assert kind(sgd(), 19) is EstimatorPool
-    assert kind(sgd(), 2, "linear") is LinearPool
-    assert kind(sgd(penalty="l1"), 20) is EstimatorPool
-    assert kind(lambda seed: sgd(loss=LOSSES[seed % 2])(seed), 20) is GroupedPool
+    assert kind(20, SGDClassifier()) is LinearPool
+    assert kind(19, SGDClassifier()) is EstimatorPool
+    assert kind(2, SGDClassifier(), asked="linear") is LinearPool
+    assert kind(20, SGDClassifier(penalty="l1")) is EstimatorPool
+    assert kind(20, SGDClassifier(), SGDClassifier(alpha=1.0)) is LinearPool
+    assert kind(20, SGDClassifier(), SGDClassifier(loss="log_loss")) is GroupedPool
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,19 @@ from skliquid.mechanisms.selection import nobody
 
 Selection: TypeAlias = Callable[[Floats, int, Generator], Voters]
 Probability: TypeAlias = Callable[[Floats, Floats], Floats]
-Candidates: TypeAlias = Callable[[DelegationGraph, int], Voters]
+Candidates: TypeAlias = Callable[[Voters, Voters, int], Voters]
 
 
-def other_representatives(graph: DelegationGraph, delegator: int) -> Voters:
+def other_representatives(gurus: Voters, weights: Voters, delegator: int) -> Voters:
     """Return the representatives that ``delegator`` may choose."""
-    return np.setdiff1d(graph.representatives, delegator, assume_unique=True)
+    candidates = weights > 0
+    candidates[delegator] = False
+    return np.flatnonzero(candidates)
 
 
-def other_voters(graph: DelegationGraph, delegator: int) -> Voters:
+def other_voters(gurus: Voters, weights: Voters, delegator: int) -> Voters:
     """Return the voters, earlier delegators included, that do not end at ``delegator``."""
-    return np.flatnonzero(graph.gurus != delegator)
+    return np.flatnonzero(gurus != delegator)
 
 
 CANDIDATES: dict[str, Candidates] = {
@@ -84,13 +86,19 @@ class Mechanism:
         The weakest chooses first, and each sees the weights that the one before left. One that
         has no strictly better candidate stays a representative, unless p gives others a chance.
         """
-        for delegator in self._select(graph, accuracy, n_delegators, rng):
-            choices = candidates(graph, delegator)
+        gurus, weights = graph.gurus.copy(), graph.weights.copy()
+        chosen: dict[int, int] = {}
+        for delegator in self._select(graph, accuracy, n_delegators, rng).tolist():
+            choices = candidates(gurus, weights, delegator)
             gain = accuracy[choices] - accuracy[delegator]
-            likelihood = self._likelihood(gain, graph.weights[graph.gurus[choices]])
+            likelihood = self._likelihood(gain, weights[gurus[choices]])
             if likelihood.any():
-                graph = graph.delegate([delegator], to=[choices[_draw(likelihood, rng)]])
-        return graph
+                chosen[delegator] = int(choices[_draw(likelihood, rng)])
+                guru = gurus[chosen[delegator]]
+                gurus[gurus == delegator] = guru
+                weights[guru] += weights[delegator]
+                weights[delegator] = 0
+        return graph.delegate(list(chosen), to=list(chosen.values())) if chosen else graph
 
     def _select(
         self, graph: DelegationGraph, accuracy: Floats, n_delegators: int, rng: Generator
@@ -138,9 +146,9 @@ def _check_likelihood(likelihood: Floats, gain: Floats) -> None:
         wrong = f"one likelihood for each of {len(gain)} candidates, got shape {likelihood.shape}"
     elif likelihood.dtype.kind not in "fiub":
         wrong = f"numbers as likelihoods, got {likelihood.dtype}"
-    elif not np.all(np.isfinite(likelihood)):
-        wrong = f"finite likelihoods, got {likelihood[~np.isfinite(likelihood)][0]}"
-    elif np.any(likelihood < 0):
+    elif len(likelihood) and not np.isfinite(likelihood.sum()):
+        wrong = f"finite likelihoods, got {likelihood[~np.isfinite(likelihood)][:1]}"
+    elif len(likelihood) and likelihood.min() < 0:
         wrong = f"likelihoods of zero or more, got {likelihood.min()}"
     elif not likelihood.any() and np.any(gain > 0):
         wrong = "a positive likelihood for some candidate when one is better, got zero for all"

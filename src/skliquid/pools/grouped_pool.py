@@ -10,25 +10,36 @@ from skliquid.arrays import Floats, Labels, Voters
 from skliquid.pools.estimator_pool import EstimatorPool
 from skliquid.pools.linear_pool import LinearPool, shared_parameters, unsupported
 from skliquid.pools.pool import VoterPool
+from skliquid.pools.voters import seeded
 
 FEWEST_LINEAR_VOTERS = 20
 """Below this, ``"auto"`` spares the time to load compiled code; the results are the same."""
 
 
 def pool_for(
-    kind: str, estimators: Sequence[Any], classes: NDArray[Any], n_jobs: int | None
+    name: str,
+    kinds: Sequence[Any],
+    seeds: Sequence[int],
+    classes: NDArray[Any],
+    n_jobs: int | None,
 ) -> VoterPool:
-    """Return the pool that ``"auto"``, ``"linear"`` or ``"estimator"`` stands for."""
-    wants_linear = kind == "linear" or (kind == "auto" and len(estimators) >= FEWEST_LINEAR_VOTERS)
+    """Return the pool that ``"auto"``, ``"linear"`` or ``"estimator"`` stands for.
+
+    There is a voter for each seed; the kinds are spread evenly over them.
+    """
+    is_linear = name == "linear" or (name == "auto" and len(seeds) >= FEWEST_LINEAR_VOTERS)
+    voters: dict[int, Any] = {}
     groups: dict[Any, list[int]] = {}
-    for voter, estimator in enumerate(estimators):
-        is_linear = wants_linear and unsupported(estimator) is None
-        key = shared_parameters(estimator) if is_linear else None
-        groups.setdefault(key, []).append(voter)
+    for k, kind in enumerate(kinds):
+        mine = range(k, len(seeds), len(kinds))
+        voters.update(zip(mine, seeded(kind, [seeds[voter] for voter in mine]), strict=True))
+        key = shared_parameters(kind) if is_linear and unsupported(kind) is None else None
+        groups.setdefault(key, []).extend(mine)
     pools: list[tuple[VoterPool, list[int]]] = []
-    for key, voters in groups.items():
+    for key, members in groups.items():
         make: Callable[..., VoterPool] = EstimatorPool if key is None else LinearPool
-        pools.append((make([estimators[voter] for voter in voters], classes, n_jobs), voters))
+        members.sort()
+        pools.append((make([voters[voter] for voter in members], classes, n_jobs), members))
     return pools[0][0] if len(pools) == 1 else GroupedPool(pools)
 
 

@@ -431,36 +431,38 @@ def _all_finite(W, m):
 
 
 @njit(cache=True, nogil=True)
-def judge(scores, coef, intercept, machines, n_machines, row_norms, votes, doubtful):
-    """Fill in votes from scores; mark voters that the order of a sum might have swayed."""
-    slack = 2 * (coef.shape[1] + 16) * _tiny(coef)
-    n_voters = machines.shape[0] // n_machines
-    reach = np.zeros(n_voters)
+def scores_of(coef, machines, X, scores):
+    """Fill in the product of coefficients and rows, for few rows or sparse ones."""
     for k in range(machines.shape[0]):
-        m = machines[k]
-        reach[k // n_machines] = max(
-            reach[k // n_machines], math.sqrt(_inner(coef, m, coef, m)) + abs(intercept[m])
-        )
-    for row in range(scores.shape[0]):
-        for v in range(n_voters):
-            best, second, winner = -np.inf, -np.inf, 0
-            for c in range(n_machines):
-                score = scores[row, v * n_machines + c] + intercept[machines[v * n_machines + c]]
-                if score > best:
-                    best, second, winner = score, best, c
-                elif score > second:
-                    second = score
-            if n_machines == 1:
-                winner, second = 1 if best > 0 else 0, 0.0
-            if not best - second > slack * reach[v] * (row_norms[row] + 1):
-                if n_machines > 1 or not second - best > slack * reach[v] * (row_norms[row] + 1):
-                    doubtful[v] = True
-            votes[v, row] = winner
+        for row in range(scores.shape[1]):
+            scores[k, row] = _dot_in_any_order(coef, machines[k], X, row)
 
 
 @njit(cache=True, nogil=True)
-def scores_of(coef, machines, X, scores):
-    """Fill in the product of rows and coefficients, for few rows or sparse ones."""
-    for k in range(machines.shape[0]):
-        for row in range(scores.shape[0]):
-            scores[row, k] = _dot_in_any_order(coef, machines[k], X, row)
+def judge(scores, coef, intercept, machines, n_machines, row_norms, votes, doubtful):
+    """Fill in votes from scores; mark voters that the order of a sum might have swayed."""
+    slack = 2 * (coef.shape[1] + 16) * _tiny(coef)
+    for v in range(votes.shape[0]):
+        first, reach = v * n_machines, 0.0
+        for k in range(first, first + n_machines):
+            m = machines[k]
+            length = math.sqrt(_inner(coef, m, coef, m)) + abs(intercept[m])
+            reach = max(reach, slack * length)
+        n_near = 0
+        for row in range(votes.shape[1]):
+            near = reach * (row_norms[row] + 1)
+            if n_machines == 1:
+                score = scores[first, row] + intercept[machines[first]]
+                votes[v, row] = 1 if score > 0 else 0
+                n_near += 0 if abs(score) > near else 1
+            else:
+                best, second, winner = -np.inf, -np.inf, 0
+                for k in range(n_machines):
+                    score = scores[first + k, row] + intercept[machines[first + k]]
+                    if score > best:
+                        best, second, winner = score, best, k
+                    elif score > second:
+                        second = score
+                votes[v, row] = winner
+                n_near += 0 if best - second > near else 1
+        doubtful[v] = n_near > 0

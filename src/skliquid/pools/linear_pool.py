@@ -164,10 +164,10 @@ class LinearPool:
         rows, norms = self._rows(X)
         coef, intercept = self._shown()
         if scipy.sparse.issparse(X) or len(norms) < _ROWS_THAT_PAY_A_PRODUCT:
-            scores = np.empty((len(norms), len(machines)), dtype=coef.dtype)
+            scores = np.empty((len(machines), len(norms)), dtype=coef.dtype)
             kernel.scores_of(coef, machines, rows, scores)
         else:
-            scores = rows @ coef[machines].T
+            scores = coef[machines] @ rows.T
         votes = np.empty((len(voters), len(norms)), dtype=np.intp)
         doubtful = np.zeros(len(voters), dtype=np.bool_)
         kernel.judge(scores, coef, intercept, machines, self._n_machines, norms, votes, doubtful)
