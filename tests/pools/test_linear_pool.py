@@ -1,5 +1,6 @@
 """The linear pool has scikit-learn's bits: coefficients, intercepts, iterations, steps."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -301,3 +302,36 @@ def test_what_the_linear_pool_does_not_support_is_named(binary, params, reason):
 def test_importing_skliquid_does_not_import_numba():
     code = "import sys, skliquid; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+FIT = """
+import numpy as np
+from skliquid import LiquidEnsembleClassifier
+X = np.random.default_rng(0).normal(size=(80, 3))
+print(LiquidEnsembleClassifier(n_estimators=20, n_final=2).fit(X, X[:, 0] > 0).predict(X).shape)
+"""
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+
+def test_compiling_says_so_once_and_then_loads_from_disk(tmp_path):
+    first, second = (run(FIT, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
+    assert "skliquid is compiling its linear voters, once" in first.stderr
+    assert second.stderr == ""
+    assert first.stdout == second.stdout == "(80,)\n"
+
+
+def test_compiled_code_need_not_be_kept_on_disk():
+    no_folder = """
+import numba.core.caching as caching
+getattr(caching, "CacheImpl", getattr(caching, "_CacheImpl", None))._locator_classes = []
+"""
+    assert run(no_folder + FIT).stdout == "(80,)\n"

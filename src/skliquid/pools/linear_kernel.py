@@ -18,6 +18,20 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
+
+def _compiled(fastmath=False):
+    """Return a decorator that compiles a function, and keeps it on disk where it can."""
+
+    def decorate(function):
+        options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError:  # there is no folder that may be written to
+            return njit(**options)(function)
+
+    return decorate
+
+
 HINGE, PERCEPTRON, SQUARED_HINGE, MODIFIED_HUBER, LOG_LOSS = range(5)
 CONSTANT, OPTIMAL, INVSCALING = range(3)
 SETTLED, DOUBTFUL, OVERFLOWN = range(3)
@@ -79,7 +93,8 @@ def _dot(W, m, X, row): ...
 def _dot_in_any_order(W, m, X, row): ...
 def _add(W, m, X, row, factor): ...
 def _add_to_average(A, m, X, row, factor, pull): ...
-def _add_and_square(W, m, X, row, factor): ...
+def _is_dense(X): ...
+def _squares_of_row(W, m, X, row): ...
 def _rounded_like(W, value): ...
 def _tiny(W): ...
 def _smallest_scale(W): ...
@@ -113,7 +128,7 @@ def _(W, m, X, row):
     return sparse
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
+@_compiled(fastmath={"reassoc", "nsz", "contract"})
 def _inner(W, m, X, row):
     total = 0.0
     for j in range(W.shape[1]):
@@ -162,24 +177,20 @@ def _(A, m, X, row, factor, pull):
     return sparse
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def _add_and_square_dense(W, m, X, row, factor):
-    total = 0.0
-    for j in range(W.shape[1]):
-        W[m, j] += np.float64(X[row, j]) * factor
-        total += np.float64(W[m, j]) * np.float64(W[m, j])
-    return total
+@overload(_is_dense)
+def _(X):
+    is_dense = isinstance(X, types.Array)
+    return lambda X: is_dense
 
 
-@overload(_add_and_square)
-def _(W, m, X, row, factor):
+@overload(_squares_of_row)
+def _(W, m, X, row):
     if isinstance(X, types.Array):
-        return lambda W, m, X, row, factor: _add_and_square_dense(W, m, X, row, factor)
+        return lambda W, m, X, row: 0.0
 
-    def sparse(W, m, X, row, factor):  # scikit-learn counts the features of the row alone
+    def sparse(W, m, X, row):
         total = 0.0
         for k in range(X.indptr[row], X.indptr[row + 1]):
-            W[m, X.indices[k]] += np.float64(X.data[k]) * factor
             total += W[m, X.indices[k]] * W[m, X.indices[k]]
         return total
 
@@ -208,7 +219,7 @@ def _(W):
 # Smooth losses of a prediction p for a label y: -1 and 1, or 0 and 1 for log_loss
 
 
-@njit(cache=True, nogil=True)
+@_compiled()
 def _loss(kind, y, p):
     if kind == LOG_LOSS:
         return _log_one_plus_exp(p) - y * p
@@ -220,7 +231,7 @@ def _loss(kind, y, p):
     return (1.0 - z) * (1.0 - z) if z >= -1.0 else -4.0 * z
 
 
-@njit(cache=True, nogil=True)
+@_compiled()
 def _gradient(kind, y, p):
     if kind == LOG_LOSS:
         if p > -37:
@@ -235,7 +246,7 @@ def _gradient(kind, y, p):
     return 2.0 * (1.0 - z) * -y if z >= -1.0 else -4.0 * y
 
 
-@njit(cache=True, nogil=True)
+@_compiled()
 def _log_one_plus_exp(x):
     if x <= -37:
         return math.exp(x)
@@ -251,7 +262,7 @@ def _log_one_plus_exp(x):
 # Orders
 
 
-@njit(cache=True, nogil=True)
+@_compiled()
 def shuffled(seeds, n_rows):
     """Return, for each seed, the order in which scikit-learn's shuffle leaves ``n_rows`` rows."""
     orders = np.empty((seeds.shape[0], n_rows), dtype=np.int32)
@@ -270,7 +281,7 @@ def shuffled(seeds, n_rows):
     return orders
 
 
-@njit(cache=True, nogil=True)
+@_compiled()
 def legacy_draws(seeds, n_draws):
     """Return the first draws of ``RandomState(seed).randint(2**31 - 1)`` for each seed.
 
@@ -301,7 +312,7 @@ def legacy_draws(seeds, n_draws):
 # Training
 
 
-@njit(cache=True, nogil=True)
+@_compiled()
 def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
     """Train the ``chosen`` machines on the rows, for as many epochs as scikit-learn would."""
     for k in range(chosen.shape[0]):
@@ -310,7 +321,7 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
         _train(machines, chosen[k], X, label, weight, row_norms, settings)
 
 
-@njit(cache=True, nogil=True)
+@_compiled()
 def _train(machines, m, X, label, importance, row_norms, settings):
     W, A, n_rows, kind = machines.coef, machines.average, label.shape[0], settings.loss
     order = machines.order[m]
@@ -318,7 +329,7 @@ def _train(machines, m, X, label, importance, row_norms, settings):
     weighs = watches and settings.penalty_counts
     by_threshold = kind == HINGE or kind == PERCEPTRON
     threshold = 1.0 if kind == HINGE else 0.0
-    tiny, smallest_scale, slack = _tiny(W), _smallest_scale(W), (W.shape[1] + 16) * _ROUNDING
+    tiny, smallest_scale, slack = _tiny(W), _smallest_scale(W), (W.shape[1] + 32) * _ROUNDING
 
     alpha, eta0, t = machines.alpha[m], machines.eta0[m], machines.steps[m]
     start = 1.0 / (math.sqrt(1.0 / math.sqrt(alpha)) * alpha) if alpha > 0 else 0.0
@@ -329,7 +340,11 @@ def _train(machines, m, X, label, importance, row_norms, settings):
     for epoch in range(settings.max_iter):
         if epoch > 0:
             order = order[machines.order[m]]
-        reach, objective, doubt = slack * math.sqrt(_inner(W, m, W, m)), 0.0, 0.0
+        length = math.sqrt(_inner(W, m, W, m))
+        reach, objective, doubt = slack * length, 0.0, 0.0
+        if _is_dense(X):
+            squared = (length * scale) ** 2
+        squared_doubt = squared * (slack + 8 * tiny)
         for i in range(n_rows):
             row = order[i]
             y = label[row]
@@ -339,10 +354,12 @@ def _train(machines, m, X, label, importance, row_norms, settings):
             elif settings.learning_rate == INVSCALING:
                 eta = eta0 / math.pow(t, settings.power_t)
             if by_threshold:
-                p = _rounded_like(W, _dot_in_any_order(W, m, X, row) * scale) + intercept
+                score = _rounded_like(W, _dot_in_any_order(W, m, X, row) * scale)
+                p = score + intercept
                 near = reach * row_norms[row] * scale + 4 * tiny * (abs(p) + abs(intercept))
                 if not abs(p * y - threshold) > near:
-                    p = _rounded_like(W, _dot(W, m, X, row) * scale) + intercept
+                    score = _rounded_like(W, _dot(W, m, X, row) * scale)
+                    p = score + intercept
                 is_wrong = p * y <= threshold
                 update = eta * y * importance[row] if is_wrong else 0.0
                 if watches and is_wrong:
@@ -350,7 +367,8 @@ def _train(machines, m, X, label, importance, row_norms, settings):
                 if watches:
                     doubt += near
             else:
-                p = _rounded_like(W, _dot(W, m, X, row) * scale) + intercept
+                score = _rounded_like(W, _dot(W, m, X, row) * scale)
+                p = score + intercept
                 slope = _gradient(kind, y, p)
                 update = -eta * min(max(slope, -_LARGEST_GRADIENT), _LARGEST_GRADIENT)
                 update *= importance[row]
@@ -358,11 +376,12 @@ def _train(machines, m, X, label, importance, row_norms, settings):
                     objective += _loss(kind, y, p)
             if weighs:
                 objective += alpha * (0.5 * squared)
-                doubt += alpha * squared * (slack + 8 * tiny)
+                doubt += alpha * squared_doubt
             if settings.penalized:
                 shrink = _rounded_like(W, max(0.0, 1.0 - eta * alpha))
                 scale *= np.float64(shrink)
                 squared *= shrink * shrink
+                squared_doubt += 8 * tiny * squared
                 if scale < smallest_scale:
                     if average_a != 0.0:
                         machines.verdict[m] = DOUBTFUL
@@ -372,10 +391,14 @@ def _train(machines, m, X, label, importance, row_norms, settings):
                     scale = 1.0
             if update != 0.0:
                 factor = np.float64(_rounded_like(W, update) / _rounded_like(W, scale))
-                if weighs:
-                    squared = _add_and_square(W, m, X, row, factor) * (scale * scale)
-                else:
-                    _add(W, m, X, row, factor)
+                _add(W, m, X, row, factor)
+                if weighs and _is_dense(X):  # the square of a sum, of which all parts are known
+                    pull, push = 2 * score * shrink * update, (update * row_norms[row]) ** 2
+                    squared += pull + push
+                    squared_doubt += (slack + 8 * tiny) * (abs(pull) + push + squared)
+                elif weighs:  # of sparse rows scikit-learn counts the features of the row alone
+                    squared = _squares_of_row(W, m, X, row) * (scale * scale)
+                    squared_doubt = squared * (slack + 8 * tiny)
                 reach += slack * abs(factor) * row_norms[row]
                 intercept += update * settings.intercept_step
             if 0 < settings.average_from <= t:
@@ -413,13 +436,13 @@ def _train(machines, m, X, label, importance, row_norms, settings):
         machines.intercept[m] = intercept
 
 
-@njit(cache=True, nogil=True)
+@_compiled()
 def _shrink(W, m, scale):
     for j in range(W.shape[1]):
         W[m, j] *= _rounded_like(W, scale)
 
 
-@njit(cache=True, nogil=True)
+@_compiled()
 def _all_finite(W, m):
     for j in range(W.shape[1]):
         if not math.isfinite(W[m, j]):
@@ -430,7 +453,7 @@ def _all_finite(W, m):
 # Voting
 
 
-@njit(cache=True, nogil=True)
+@_compiled()
 def scores_of(coef, machines, X, scores):
     """Fill in the product of coefficients and rows, for few rows or sparse ones."""
     for k in range(machines.shape[0]):
@@ -438,7 +461,7 @@ def scores_of(coef, machines, X, scores):
             scores[k, row] = _dot_in_any_order(coef, machines[k], X, row)
 
 
-@njit(cache=True, nogil=True)
+@_compiled()
 def judge(scores, coef, intercept, machines, n_machines, row_norms, votes, doubtful):
     """Fill in votes from scores; mark voters that the order of a sum might have swayed."""
     slack = 2 * (coef.shape[1] + 16) * _tiny(coef)

@@ -1,7 +1,9 @@
 """LinearPool: linear voters in one coefficient array, trained by one compiled call an increment."""
 
+import sys
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -31,6 +33,9 @@ _SUPPORTED: dict[str, tuple[Any, ...]] = {
 DOUBTFUL, OVERFLOWN = 1, 2
 _ROWS_THAT_PAY_A_PRODUCT = 128
 _WIDTH = 8  # features are padded to a multiple, so that no loop has a remainder
+_COMPILED: set[tuple[Any, ...]] = set()
+_COMPILING = "skliquid is compiling its linear voters, once; later it loads them from disk.\n"
+_SECONDS_WITHOUT_A_WORD = 2
 _MOVING = ("coef", "intercept", "average", "average_intercept")
 _LARGEST_INT = 2**31 - 1
 _PENALTY_COUNTS = parse_version(sklearn.__version__) >= parse_version("1.8")
@@ -162,15 +167,22 @@ class LinearPool:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
         kernel, machines = _kernel(), self._machines_of(voters)
         rows, norms = self._rows(X)
+        is_sparse = bool(scipy.sparse.issparse(X))
         coef, intercept = self._shown()
-        if scipy.sparse.issparse(X) or len(norms) < _ROWS_THAT_PAY_A_PRODUCT:
-            scores = np.empty((len(machines), len(norms)), dtype=coef.dtype)
-            kernel.scores_of(coef, machines, rows, scores)
-        else:
-            scores = coef[machines] @ rows.T
-        votes = np.empty((len(voters), len(norms)), dtype=np.intp)
-        doubtful = np.zeros(len(voters), dtype=np.bool_)
-        kernel.judge(scores, coef, intercept, machines, self._n_machines, norms, votes, doubtful)
+
+        def judge(some: NDArray[np.intp], n_voters: int) -> tuple[Labels, NDArray[np.bool_]]:
+            if is_sparse or len(norms) < _ROWS_THAT_PAY_A_PRODUCT:
+                scores = np.empty((len(some), len(norms)), dtype=coef.dtype)
+                kernel.scores_of(coef, some, rows, scores)
+            else:
+                scores = coef[some] @ rows.T
+            votes = np.empty((n_voters, len(norms)), dtype=np.intp)
+            doubtful = np.zeros(n_voters, dtype=np.bool_)
+            kernel.judge(scores, coef, intercept, some, self._n_machines, norms, votes, doubtful)
+            return votes, doubtful
+
+        _compile_first(("vote", coef.dtype, is_sparse), lambda: judge(machines[:0], 0))
+        votes, doubtful = judge(machines, len(voters))
         for k in np.flatnonzero(doubtful):
             labels = self.estimators(voters[k : k + 1])[0].predict(X)
             votes[k] = np.searchsorted(self._classes, labels)
@@ -252,7 +264,7 @@ class LinearPool:
         return (places[:, None] * self._n_machines + np.arange(self._n_machines)).ravel()
 
     def _rows(self, X: Any) -> tuple[Any, Floats]:
-        """Return the rows as the kernel takes them, and a bound on the length of each."""
+        """Return the rows as the kernel takes them, and the length of each."""
         dtype = self._state["coef"].dtype
         if scipy.sparse.issparse(X):
             csr: Any = X
@@ -265,7 +277,7 @@ class LinearPool:
             rows = np.zeros((X.shape[0], self._state["coef"].shape[1]), dtype=dtype)
             rows[:, : X.shape[1]] = X
             squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        return rows, np.sqrt(np.asarray(squares, dtype=np.float64).ravel()) * (1 + 1e-6)
+        return rows, np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
 
     def _take_epochs(
         self,
@@ -314,6 +326,8 @@ class LinearPool:
         def take(chosen: NDArray[np.intp]) -> None:
             kernel.take_epochs(arrays, chosen, rows, labels, importance, norms, settings)
 
+        key = ("train", state["coef"].dtype, bool(scipy.sparse.issparse(X)))
+        _compile_first(key, lambda: take(machines[:0]))
         work = len(machines) * len(y) * X.shape[1] * min(max_iter, 5)
         n_jobs = min(effective_n_jobs(self.n_jobs), work // _WORK_THAT_PAYS_A_THREAD, len(machines))
         if n_jobs <= 1:
@@ -462,6 +476,18 @@ def _kernel() -> Any:
     from skliquid.pools import linear_kernel
 
     return linear_kernel
+
+
+def _compile_first(key: tuple[Any, ...], warm_up: Callable[[], Any]) -> None:
+    """Compile what ``warm_up`` calls, or load it from disk; say so when it takes long."""
+    if key not in _COMPILED:
+        notice = threading.Timer(_SECONDS_WITHOUT_A_WORD, sys.stderr.write, [_COMPILING])
+        notice.start()
+        try:
+            warm_up()
+        finally:
+            notice.cancel()
+        _COMPILED.add(key)
 
 
 def _draws(seeds: NDArray[np.int64], n_draws: int) -> NDArray[np.int64]:
