@@ -8,7 +8,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from skliquid.pools import EstimatorPool
+from skliquid.pools import EstimatorPool, LinearPool, pool_for
 
 N_VOTERS = 5
 VOTERS = np.arange(N_VOTERS)
@@ -25,7 +25,18 @@ def pool_of(estimator, **options):
     return make
 
 
+def linear(classes):
+    return LinearPool([SGDClassifier(random_state=seed) for seed in range(N_VOTERS)], classes)
+
+
+def grouped(classes):
+    kinds = [SGDClassifier(), SGDClassifier(loss="log_loss"), GaussianNB()]
+    return pool_for("linear", kinds, range(N_VOTERS), classes, None)
+
+
 POOLS = {
+    "linear": linear,
+    "grouped": grouped,
     "SGDClassifier": pool_of(SGDClassifier()),
     "SGDClassifier, 2 jobs": pool_of(SGDClassifier(), n_jobs=2),
     "GaussianNB": pool_of(GaussianNB()),
@@ -85,7 +96,7 @@ def test_estimators_are_real_and_speak_the_users_labels(pool_and_data):
 def test_a_pool_forgets_the_voters_it_need_not_keep(pool_and_data):
     pool, X, y = pool_and_data
     pool.train(VOTERS, X, y)
-    votes, size = pool.vote(VOTERS[1:2], X), len(pickle.dumps(pool.estimators(VOTERS)))
+    votes, size = pool.vote(VOTERS[1:2], X), len(pickle.dumps(pool))
     pool.keep(VOTERS[1:2], training_is_over=True)
     assert np.array_equal(pool.vote(VOTERS[1:2], X), votes)
     assert len(pickle.dumps(pool)) < size
