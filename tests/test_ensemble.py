@@ -352,6 +352,19 @@ def test_an_array_may_be_used_again_for_the_next_rows(binary):
         assert same(again, apart, X)
 
 
+@pytest.mark.parametrize("pool", ["linear", "estimator"])
+def test_a_stream_keeps_the_precision_it_began_in(binary, pool):
+    X, y = binary
+    for first, then in ((np.float32, np.float64), (np.float64, np.float32)):
+        mixed, plain = small(pool=pool), small(pool=pool)
+        mixed.partial_fit(X[:100].astype(first), y[:100], classes=[0, 1])
+        mixed.partial_fit(X[100:].astype(np.float32).astype(then), y[100:])
+        plain.partial_fit(X[:100].astype(first), y[:100], classes=[0, 1])
+        plain.partial_fit(X[100:].astype(np.float32).astype(first), y[100:])
+        assert same(mixed, plain, X)
+        assert mixed.estimators_[0].coef_.dtype == first
+
+
 def test_dense_and_sparse_rows_may_follow_each_other(binary):
     X, y = binary
     sparse = scipy.sparse.csr_matrix(X)

@@ -46,5 +46,5 @@ def test_rows_of_weight_zero_are_left_out():
 
 
 def test_sparse_rows_stay_sparse():
-    rows = Rows(range(3), scipy.sparse.eye_array(3, format="csr"), np.arange(3), None)
+    rows = Rows(range(3), scipy.sparse.csr_array(np.eye(3)), np.arange(3), None)
     assert scipy.sparse.issparse(rows.at(np.array([2, 0])).X)

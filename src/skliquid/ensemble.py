@@ -223,6 +223,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         training.pool.keep(training.graph.representatives, training_is_over=True)
 
         self.classes_, self.n_samples_seen_, self._training = classes, len(y), training
+        self._dtype = X.dtype
         return self
 
     def partial_fit(
@@ -259,6 +260,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         self._check_parameters()
         known = getattr(self, "classes_", None)
         X, y = check_X_y(self, X, y, reset=known is None)
+        if known is not None:
+            X = X.astype(self._dtype, copy=False)  # voters go on in the precision they began in
         sample_weight = check_sample_weight(sample_weight, X, self._kinds())
         classes = check_classes(classes, known)
         y = encode(y, classes)
@@ -276,6 +279,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             training.pool.keep(training.graph.representatives, training_is_over=False)
 
         self.classes_, self.n_samples_seen_, self._training = classes, seen + len(y), training
+        self._dtype = X.dtype
         return self
 
     def _check_parameters(self) -> None:

@@ -198,10 +198,17 @@ def test_coefficients_out_of_range_are_an_error(binary):
         [sgd(loss="squared_hinge", learning_rate="constant", eta0=1e9)(0)], np.array([0, 1])
     )
     pool.train(np.array([0]), X[:2], y[:2])
+    voter = pool.estimators(np.array([0]))[0]
     with pytest.raises(ValueError, match=r"a voter's became infinite. Scale the features"):
         pool.train(np.array([0]), X * 1e290, y)
     with pytest.raises(ValueError, match="overflow"):
-        pool.estimators(np.array([0]))[0].partial_fit(X * 1e290, y, classes=[0, 1])
+        voter.partial_fit(X * 1e290, y)
+
+
+def test_large_data_are_not_copied_and_give_the_same_bits(binary, monkeypatch):
+    monkeypatch.setattr("skliquid.pools.linear_pool._MOST_NUMBERS_TO_COPY", 0)
+    compare(sgd(), *binary)
+    compare(sgd(loss="log_loss", average=True), *binary)
 
 
 def test_seeds_are_drawn_as_numpy_draws_them():

@@ -113,7 +113,7 @@ def _(W, m, X, row):
 
         def dense(W, m, X, row):
             total = 0.0
-            for j in range(W.shape[1]):
+            for j in range(X.shape[1]):
                 total += W[m, j] * X[row, j]
             return total
 
@@ -131,7 +131,7 @@ def _(W, m, X, row):
 @_compiled(fastmath={"reassoc", "nsz", "contract"})
 def _inner(W, m, X, row):
     total = 0.0
-    for j in range(W.shape[1]):
+    for j in range(X.shape[1]):
         total += W[m, j] * X[row, j]
     return total
 
@@ -148,7 +148,7 @@ def _(W, m, X, row, factor):
     if isinstance(X, types.Array):
 
         def dense(W, m, X, row, factor):
-            for j in range(W.shape[1]):
+            for j in range(X.shape[1]):
                 W[m, j] += np.float64(X[row, j]) * factor
 
         return dense
@@ -165,7 +165,7 @@ def _(A, m, X, row, factor, pull):
     if isinstance(X, types.Array):
 
         def dense(A, m, X, row, factor, pull):
-            for j in range(A.shape[1]):
+            for j in range(X.shape[1]):
                 A[m, j] += factor * X[row, j] * pull
 
         return dense

@@ -33,6 +33,7 @@ _SUPPORTED: dict[str, tuple[Any, ...]] = {
 DOUBTFUL, OVERFLOWN = 1, 2
 _ROWS_THAT_PAY_A_PRODUCT = 128
 _WIDTH = 8  # features are padded to a multiple, so that no loop has a remainder
+_MOST_NUMBERS_TO_COPY = 2**24  # beyond this, rows are not copied to be padded
 _COMPILED: set[tuple[Any, ...]] = set()
 _COMPILING = "skliquid is compiling its linear voters, once; later it loads them from disk.\n"
 _SECONDS_WITHOUT_A_WORD = 2
@@ -175,7 +176,7 @@ class LinearPool:
                 scores = np.empty((len(some), len(norms)), dtype=coef.dtype)
                 kernel.scores_of(coef, some, rows, scores)
             else:
-                scores = coef[some] @ rows.T
+                scores = coef[some, : rows.shape[1]] @ rows.T
             votes = np.empty((n_voters, len(norms)), dtype=np.intp)
             doubtful = np.zeros(n_voters, dtype=np.bool_)
             kernel.judge(scores, coef, intercept, some, self._n_machines, norms, votes, doubtful)
@@ -274,8 +275,12 @@ class LinearPool:
                 csr.data, csr.indices.astype(np.int32, copy=False), csr.indptr.astype(np.int64)
             )
         else:
-            rows = np.zeros((X.shape[0], self._state["coef"].shape[1]), dtype=dtype)
-            rows[:, : X.shape[1]] = X
+            width = self._state["coef"].shape[1]
+            if X.shape[1] == width or X.shape[0] * width > _MOST_NUMBERS_TO_COPY:
+                rows = np.ascontiguousarray(X, dtype=dtype)
+            else:
+                rows = np.zeros((X.shape[0], width), dtype=dtype)
+                rows[:, : X.shape[1]] = X
             squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
         return rows, np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
 
