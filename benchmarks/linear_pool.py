@@ -7,33 +7,29 @@ table fits well-known ensembles on the same data, for comparison.
 
 import argparse
 import cProfile
-import os
 import pstats
 import warnings
+from collections.abc import Callable
+from time import perf_counter, process_time
 
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(name, "1")
-
-from collections.abc import Callable  # noqa: E402
-from time import perf_counter, process_time  # noqa: E402
-
-import numpy as np  # noqa: E402
-from rich.box import MARKDOWN  # noqa: E402
-from rich.console import Console  # noqa: E402
-from rich.progress import track  # noqa: E402
-from rich.table import Table  # noqa: E402
-from sklearn.datasets import make_classification  # noqa: E402
-from sklearn.ensemble import (  # noqa: E402
+import numpy as np
+from rich.box import MARKDOWN
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+from sklearn.datasets import make_classification
+from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
-from sklearn.linear_model import SGDClassifier  # noqa: E402
+from sklearn.linear_model import SGDClassifier
+from threadpoolctl import threadpool_limits
 
-from skliquid import LiquidEnsembleClassifier  # noqa: E402
-from skliquid.pools import LinearPool  # noqa: E402
-from skliquid.schedules import Rounded  # noqa: E402
+from skliquid import LiquidEnsembleClassifier
+from skliquid.pools import LinearPool
+from skliquid.schedules import Rounded
 
 N_VOTERS, N_TRAIN = 350, 2300
 CLASSES = np.array([0, 1])
@@ -160,12 +156,17 @@ def main() -> None:
     arguments.add_argument("--profile", action="store_true", help="where a trial's time goes")
     options = arguments.parse_args()
     warnings.filterwarnings("ignore")
+    with threadpool_limits(1):
+        measure(profile=options.profile)
+
+
+def measure(*, profile: bool) -> None:
     X, y = data()
-    if options.profile:
+    if profile:
         trial = ensemble("linear", 25, 0.2).fit(X[:N_TRAIN], y[:N_TRAIN])  # compile first
-        with cProfile.Profile() as profile:
+        with cProfile.Profile() as profiler:
             trial.fit(X[:N_TRAIN], y[:N_TRAIN])
-        pstats.Stats(profile).sort_stats("cumulative").print_stats(20)
+        pstats.Stats(profiler).sort_stats("cumulative").print_stats(20)
         return
     console = Console(width=110)
     parts = [pool_figures, trial_figures]

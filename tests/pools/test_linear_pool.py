@@ -195,7 +195,8 @@ def test_threads_do_not_change_a_bit(binary):
 def test_coefficients_out_of_range_are_an_error(binary):
     X, y = binary
     pool = LinearPool(
-        [sgd(loss="squared_hinge", learning_rate="constant", eta0=1e9)(0)], np.array([0, 1])
+        [sgd(loss="squared_hinge", learning_rate="constant", eta0=1e9, alpha=1e-12)(0)],
+        np.array([0, 1]),
     )
     pool.train(np.array([0]), X[:2], y[:2])
     voter = pool.estimators(np.array([0]))[0]
