@@ -35,7 +35,7 @@ def assert_same_bits(ours, theirs):
     assert vars(ours).keys() == vars(theirs).keys()
 
 
-def compare(make, X, y, sample_weight=None, *, increment=37, warm=False):
+def assert_same_as_a_loop(make, X, y, sample_weight=None, *, increment=37, warm=False):
     """Train a pool and a loop side by side, by increments and then in full."""
     classes = np.unique(y)
     pool, loop = LinearPool([make(s) for s in SEEDS], classes), [make(s) for s in SEEDS]
@@ -77,7 +77,7 @@ def test_every_loss_on_every_kind_of_data(request, loss, data):
         "classes32": lambda: X.astype(np.float32),
         "sparse": lambda: sparse(X),
     }.get(data, lambda: X)()
-    compare(sgd(loss=loss), X, y)
+    assert_same_as_a_loop(sgd(loss=loss), X, y)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -98,7 +98,7 @@ def test_every_loss_on_every_kind_of_data(request, loss, data):
 )
 def test_every_loss_with_every_option(binary, loss, params):
     X, y = binary
-    compare(sgd(loss=loss, **params), X[:300], y[:300])
+    assert_same_as_a_loop(sgd(loss=loss, **params), X[:300], y[:300])
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
@@ -109,34 +109,36 @@ def test_averages(request, loss, average, data):
     X = {"float32": lambda: X.astype(np.float32), "sparse": lambda: sparse(X)}.get(
         data, lambda: X
     )()
-    compare(sgd(loss=loss, average=average), X, y)
+    assert_same_as_a_loop(sgd(loss=loss, average=average), X, y)
 
 
 def test_averages_whose_scale_is_folded_back(binary, multiclass):
     make = sgd(alpha=0.5, eta0=1.0, learning_rate="constant", average=True)
-    compare(make, *binary)
-    compare(make, *multiclass)
+    assert_same_as_a_loop(make, *binary)
+    assert_same_as_a_loop(make, *multiclass)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "modified_huber"])
 def test_sample_weights(binary, multiclass, loss):
     for X, y in (binary, multiclass):
         weights = np.random.default_rng(0).exponential(size=len(y))
-        compare(sgd(loss=loss), X, y, weights)
-        compare(sgd(loss=loss), X.astype(np.float32), y, weights)
+        assert_same_as_a_loop(sgd(loss=loss), X, y, weights)
+        assert_same_as_a_loop(sgd(loss=loss), X.astype(np.float32), y, weights)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log_loss"])
 @pytest.mark.parametrize("average", [False, True])
 def test_warm_final_fits(binary, multiclass, loss, average):
     for X, y in (binary, multiclass):
-        compare(sgd(loss=loss, average=average), X, y, warm=True)
-    compare(sgd(loss=loss), binary[0].astype(np.float32), binary[1], warm=True)
+        assert_same_as_a_loop(sgd(loss=loss, average=average), X, y, warm=True)
+    assert_same_as_a_loop(sgd(loss=loss), binary[0].astype(np.float32), binary[1], warm=True)
 
 
 def test_voters_may_differ_in_alpha_and_step(binary):
-    compare(lambda s: SGDClassifier(alpha=10.0 ** -(s % 4 + 1), random_state=s), *binary)
-    compare(
+    assert_same_as_a_loop(
+        lambda s: SGDClassifier(alpha=10.0 ** -(s % 4 + 1), random_state=s), *binary
+    )
+    assert_same_as_a_loop(
         lambda s: SGDClassifier(learning_rate="constant", eta0=1 / (s % 7 + 1), random_state=s),
         *binary,
     )
@@ -144,13 +146,13 @@ def test_voters_may_differ_in_alpha_and_step(binary):
 
 def test_perceptrons(binary, multiclass):
     for X, y in (binary, multiclass):
-        compare(lambda s: Perceptron(random_state=s), X, y)
-        compare(lambda s: Perceptron(penalty="l2", eta0=0.1, random_state=s), X, y)
+        assert_same_as_a_loop(lambda s: Perceptron(random_state=s), X, y)
+        assert_same_as_a_loop(lambda s: Perceptron(penalty="l2", eta0=0.1, random_state=s), X, y)
 
 
 def test_labels_of_any_kind(binary):
     X, y = binary
-    compare(sgd(class_weight={"yes": 3.0}), X, np.array(["no", "yes"])[y])
+    assert_same_as_a_loop(sgd(class_weight={"yes": 3.0}), X, np.array(["no", "yes"])[y])
 
 
 def test_doubt_about_the_stopping_rule_is_settled_by_scikit_learn(binary, monkeypatch):
@@ -165,7 +167,7 @@ def test_doubt_about_the_stopping_rule_is_settled_by_scikit_learn(binary, monkey
     pool = LinearPool([sgd(tol=0.0, fit_intercept=False)(s) for s in SEEDS], np.array([0, 1]))
     pool.finish(VOTERS, same, y[:40])
     assert len(asked) == len(SEEDS)
-    compare(sgd(tol=0.0, fit_intercept=False), same, y[:40])
+    assert_same_as_a_loop(sgd(tol=0.0, fit_intercept=False), same, y[:40])
 
 
 def test_near_ties_in_votes_are_settled_by_scikit_learn(binary):
@@ -208,8 +210,8 @@ def test_coefficients_out_of_range_are_an_error(binary):
 
 def test_large_data_are_not_copied_and_give_the_same_bits(binary, monkeypatch):
     monkeypatch.setattr("skliquid.pools.linear_pool._MOST_NUMBERS_TO_COPY", 0)
-    compare(sgd(), *binary)
-    compare(sgd(loss="log_loss", average=True), *binary)
+    assert_same_as_a_loop(sgd(), *binary)
+    assert_same_as_a_loop(sgd(loss="log_loss", average=True), *binary)
 
 
 def test_seeds_are_drawn_as_numpy_draws_them():

@@ -13,7 +13,7 @@ from skliquid.pools.pool import VoterPool
 from skliquid.pools.voters import seeded
 
 FEWEST_LINEAR_VOTERS = 20
-"""Below this, ``"auto"`` spares the time to load compiled code; the results are the same."""
+"""Below this, ``"auto"`` does not wait for compiled code to load; the results are the same."""
 
 
 def pool_for(
