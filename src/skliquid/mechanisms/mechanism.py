@@ -1,5 +1,6 @@
 """Mechanism: the paper's pair (g, p), and how it turns representatives into delegators."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -18,14 +19,15 @@ Candidates: TypeAlias = Callable[[Voters, Voters, int], Voters]
 
 def other_representatives(gurus: Voters, weights: Voters, delegator: int) -> Voters:
     """Return the representatives that ``delegator`` may choose."""
-    candidates = weights > 0
-    candidates[delegator] = False
-    return np.flatnonzero(candidates)
+    representatives: Voters = weights.nonzero()[0]
+    others: Voters = representatives[representatives != delegator]
+    return others
 
 
 def other_voters(gurus: Voters, weights: Voters, delegator: int) -> Voters:
     """Return the voters, earlier delegators included, that do not end at ``delegator``."""
-    return np.flatnonzero(gurus != delegator)
+    others: Voters = (gurus != delegator).nonzero()[0]
+    return others
 
 
 CANDIDATES: dict[str, Candidates] = {
@@ -91,9 +93,11 @@ class Mechanism:
         for delegator in self._select(graph, accuracy, n_delegators, rng).tolist():
             choices = candidates(gurus, weights, delegator)
             gain = accuracy[choices] - accuracy[delegator]
-            likelihood = self._likelihood(gain, weights[gurus[choices]])
-            if likelihood.any():
-                chosen[delegator] = int(choices[_draw(likelihood, rng)])
+            weight = weights[gurus[choices]].astype(np.float64)
+            likelihood = np.asarray(self.probability(gain, weight))
+            total = _checked_total(likelihood, gain)
+            if total > 0:
+                chosen[delegator] = int(choices[_draw(likelihood, total, rng)])
                 guru = gurus[chosen[delegator]]
                 gurus[gurus == delegator] = guru
                 weights[guru] += weights[delegator]
@@ -112,15 +116,10 @@ class Mechanism:
         weakest_first = np.lexsort((rng.random(len(selected)), accuracy[selected]))
         return graph.representatives[selected[weakest_first]]
 
-    def _likelihood(self, gain: Floats, weight: Voters) -> Floats:
-        likelihood = np.asarray(self.probability(gain, weight.astype(np.float64)))
-        _check_likelihood(likelihood, gain)
-        return likelihood
 
-
-def _draw(likelihood: Floats, rng: Generator) -> int:
-    cumulative = np.cumsum(likelihood / likelihood.max())  # the ratio cannot overflow the sum
-    return int(np.searchsorted(cumulative / cumulative[-1], rng.random(), side="right"))
+def _draw(likelihood: Floats, total: float, rng: Generator) -> int:
+    cumulative = (likelihood / total).cumsum()
+    return int(cumulative.searchsorted(rng.random() * cumulative[-1], side="right"))
 
 
 def _check_selection(selected: Voters, n_delegators: int, n_representatives: int) -> None:
@@ -140,20 +139,24 @@ def _check_selection(selected: Voters, n_delegators: int, n_representatives: int
         )
 
 
-def _check_likelihood(likelihood: Floats, gain: Floats) -> None:
-    wrong = None
+def _checked_total(likelihood: Floats, gain: Floats) -> float:
+    """Return the sum of the likelihoods, which are checked to be such."""
+    wrong, total = None, 0.0
     if likelihood.shape != gain.shape:
         wrong = f"one likelihood for each of {len(gain)} candidates, got shape {likelihood.shape}"
     elif likelihood.dtype.kind not in "fiub":
         wrong = f"numbers as likelihoods, got {likelihood.dtype}"
-    elif len(likelihood) and not np.isfinite(likelihood.sum()):
-        wrong = f"finite likelihoods, got {likelihood[~np.isfinite(likelihood)][:1]}"
-    elif len(likelihood) and likelihood.min() < 0:
-        wrong = f"likelihoods of zero or more, got {likelihood.min()}"
-    elif not likelihood.any() and np.any(gain > 0):
-        wrong = "a positive likelihood for some candidate when one is better, got zero for all"
+    elif likelihood.size:
+        total = float(likelihood.sum())
+        if not math.isfinite(total):
+            wrong = f"finite likelihoods, got {likelihood[~np.isfinite(likelihood)][:1]}"
+        elif likelihood.min() < 0:
+            wrong = f"likelihoods of zero or more, got {likelihood.min()}"
+        elif total == 0 and gain.max() > 0:
+            wrong = "a positive likelihood for some candidate when one is better, got zero for all"
     if wrong:
         raise ValueError(
             f"mechanism must give {wrong}. Correct its probability function; to let a "
             "representative stay one, leave it out of the selection."
         )
+    return total

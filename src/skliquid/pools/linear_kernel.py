@@ -18,6 +18,8 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
+from skliquid.pools.vector_kernel import WIDTH, add, dot_in_any_order
+
 
 def _compiled(fastmath=False):
     """Return a decorator that compiles a function, and keeps it on disk where it can."""
@@ -38,6 +40,7 @@ SETTLED, DOUBTFUL, OVERFLOWN = range(3)
 
 _LARGEST_GRADIENT = 1e12
 _ROUNDING = 2.0**-52
+_N_LANES = 4
 
 
 class SparseRows(NamedTuple):
@@ -57,6 +60,7 @@ class Settings(NamedTuple):
     penalized: bool
     penalty_counts: bool
     intercept_step: float
+    shuffles: bool
     average_from: int
     max_iter: int
     tol: float
@@ -80,7 +84,7 @@ class Machines(NamedTuple):
     eta0: Any
     steps: Any
     problem: Any
-    order: Any
+    seed: Any
     n_iter: Any
     verdict: Any
 
@@ -199,7 +203,7 @@ def _(W, m, X, row):
 
 @overload(_rounded_like)
 def _(W, value):
-    if W.dtype == types.float32:
+    if getattr(W, "dtype", W) == types.float32:
         return lambda W, value: np.float32(value)
     return lambda W, value: value
 
@@ -263,22 +267,17 @@ def _log_one_plus_exp(x):
 
 
 @_compiled()
-def shuffled(seeds, n_rows):
-    """Return, for each seed, the order in which scikit-learn's shuffle leaves ``n_rows`` rows."""
-    orders = np.empty((seeds.shape[0], n_rows), dtype=np.int32)
-    for k in range(seeds.shape[0]):
-        order = orders[k]
-        for i in range(n_rows):
-            order[i] = i
-        state = np.uint32(seeds[k])
-        for i in range(n_rows - 1):
-            state = np.uint32(1) if state == 0 else state
-            state ^= np.uint32(state << np.uint32(13))
-            state ^= np.uint32(state >> np.uint32(17))
-            state ^= np.uint32(state << np.uint32(5))
-            j = i + np.int64((state & np.uint32(0x7FFFFFFF)) % np.uint32(n_rows - i))
-            order[i], order[j] = order[j], order[i]
-    return orders
+def shuffle(seed, order):
+    """Shuffle ``order`` as scikit-learn does with ``seed``."""
+    n_rows = order.shape[0]
+    state = np.uint32(seed)
+    for i in range(n_rows - 1):
+        state = np.uint32(1) if state == 0 else state
+        state ^= np.uint32(state << np.uint32(13))
+        state ^= np.uint32(state >> np.uint32(17))
+        state ^= np.uint32(state << np.uint32(5))
+        j = i + np.int64((state & np.uint32(0x7FFFFFFF)) % np.uint32(n_rows - i))
+        order[i], order[j] = order[j], order[i]
 
 
 @_compiled()
@@ -312,128 +311,437 @@ def legacy_draws(seeds, n_draws):
 # Training
 
 
+LANE = np.dtype(
+    [
+        ("machine", np.int64),
+        ("problem", np.int64),
+        ("epoch", np.int64),
+        ("n_worse", np.int64),
+        ("alpha", np.float64),
+        ("eta0", np.float64),
+        ("steps", np.float64),
+        ("intercept", np.float64),
+        ("average_intercept", np.float64),
+        ("scale", np.float64),
+        ("squared", np.float64),
+        ("average_a", np.float64),
+        ("average_b", np.float64),
+        ("objective", np.float64),
+        ("doubt", np.float64),
+        ("best", np.float64),
+        ("best_doubt", np.float64),
+    ]
+)
+"""A machine in training: where it stands between two epochs."""
+
+
 @_compiled()
 def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
-    """Train the ``chosen`` machines on the rows, for as many epochs as scikit-learn would."""
-    for k in range(chosen.shape[0]):
-        problem = machines.problem[chosen[k]]
-        label, weight = labels[problem], importance[problem]
-        _train(machines, chosen[k], X, label, weight, row_norms, settings)
+    """Train the ``chosen`` machines on the rows, for as many epochs as scikit-learn would.
+
+    Machines with a threshold run four at a time: while one waits for a sum, others go on. One that
+    is done leaves its lane to the next; when no next is there, the last few run alone.
+    """
+    n_rows, n_lanes = row_norms.shape[0], min(_N_LANES, chosen.shape[0])
+    has_threshold = settings.loss == HINGE or settings.loss == PERCEPTRON
+    if not (has_threshold and settings.average_from == 0 and _fills_vectors(X)):
+        n_lanes = min(1, n_lanes)
+    W, lanes, busy, n_busy = machines.coef, np.zeros(n_lanes, LANE), np.arange(n_lanes), n_lanes
+    base = np.empty((n_lanes, n_rows), dtype=np.int32)
+    order = np.empty((n_lanes, n_rows), dtype=np.int32)
+    eta, scales = np.empty((n_lanes, n_rows)), np.empty((n_lanes, n_rows + 1))
+    for k in range(n_lanes):
+        _enter(lanes[k], chosen[k], machines)
+        _lay_out(base[k], order[k], machines.seed[chosen[k]], settings.shuffles)
+    n_entered = n_lanes
+    while n_busy > 0:
+        are_planned = n_busy == _N_LANES
+        for k in range(n_lanes if are_planned else 0):
+            are_planned &= _plan(lanes[k], W, settings, eta[k], scales[k])
+        if are_planned:
+            _epoch_of_four(lanes, W, X, labels, importance, row_norms, settings, order, eta, scales)
+        else:
+            for k in busy[:n_busy]:
+                label, weight = labels[lanes[k].problem], importance[lanes[k].problem]
+                _epoch(lanes[k], machines, X, label, weight, row_norms, settings, order[k])
+        for i in range(n_busy - 1, -1, -1):
+            k = busy[i]
+            if not _is_over(lanes[k], machines, n_rows, settings):
+                _compose(order[k], base[k])
+                continue
+            _leave(lanes[k], machines, settings)
+            if n_entered < chosen.shape[0]:
+                _enter(lanes[k], chosen[n_entered], machines)
+                _lay_out(base[k], order[k], machines.seed[chosen[n_entered]], settings.shuffles)
+                n_entered += 1
+            else:
+                n_busy -= 1
+                busy[i] = busy[n_busy]
 
 
 @_compiled()
-def _train(machines, m, X, label, importance, row_norms, settings):
-    W, A, n_rows, kind = machines.coef, machines.average, label.shape[0], settings.loss
-    order = machines.order[m]
-    watches = settings.tol > -np.inf and settings.max_iter > 1
+def _lay_out(base, order, seed, shuffles):
+    """Fill in the order of a machine's rows in every epoch, and in the first."""
+    for i in range(base.shape[0]):
+        base[i] = i
+    if shuffles:
+        shuffle(seed, base)
+    for i in range(base.shape[0]):
+        order[i] = base[i]
+
+
+@_compiled()
+def _compose(order, base):
+    """Shuffle once more, in the same way."""
+    order[:] = order[base]
+
+
+@_compiled()
+def _enter(lane, m, machines):
+    """Let machine ``m`` take a lane."""
+    lane.machine, lane.problem = m, machines.problem[m]
+    lane.epoch, lane.n_worse = 0, 0
+    lane.alpha, lane.eta0, lane.steps = machines.alpha[m], machines.eta0[m], machines.steps[m]
+    lane.intercept, lane.average_intercept = machines.intercept[m], machines.average_intercept[m]
+    lane.scale, lane.average_a, lane.average_b = 1.0, 0.0, 1.0
+    lane.squared = _inner(machines.coef, m, machines.coef, m)
+    lane.best, lane.best_doubt = np.inf, 0.0
+    machines.verdict[m] = SETTLED
+
+
+@_compiled()
+def _is_over(lane, machines, n_rows, settings):
+    """Return whether the machine in ``lane`` has taken its last epoch."""
+    m = lane.machine
+    if machines.verdict[m] == DOUBTFUL:
+        return True
+    lane.epoch += 1
+    machines.n_iter[m] = lane.epoch
+    if not (math.isfinite(lane.intercept) and _all_finite(machines.coef, m)):
+        machines.verdict[m] = OVERFLOWN
+        return True
+    if _watches(settings):
+        objective = lane.objective / n_rows
+        doubt = lane.doubt / n_rows + 4 * n_rows * _ROUNDING * abs(objective)
+        goal = lane.best - settings.tol
+        if abs(objective - goal) <= doubt + lane.best_doubt:
+            machines.verdict[m] = DOUBTFUL
+            return True
+        lane.n_worse = lane.n_worse + 1 if objective > goal else 0
+        if objective < lane.best:
+            lane.best, lane.best_doubt = objective, doubt
+        if lane.n_worse >= settings.n_iter_no_change:
+            return True
+    return lane.epoch == settings.max_iter
+
+
+@_compiled()
+def _leave(lane, machines, settings):
+    """Write what the machine in ``lane`` has learned."""
+    m = lane.machine
+    if settings.average_from > 0:
+        ends = machines.ends[m]
+        ends[0], ends[1] = lane.average_a, lane.average_b
+        ends[2], ends[3] = lane.scale, lane.intercept
+        machines.average_intercept[m] = lane.average_intercept
+    else:
+        _shrink(machines.coef, m, lane.scale)
+        machines.intercept[m] = lane.intercept
+
+
+@_compiled()
+def _watches(settings):
+    return settings.tol > -np.inf and settings.max_iter > 1
+
+
+@_compiled()
+def _eta(settings, alpha, eta0, start, t):
+    if settings.learning_rate == OPTIMAL:
+        return 1.0 / (alpha * (start + t - 1))
+    if settings.learning_rate == INVSCALING:
+        return eta0 / math.pow(t, settings.power_t)
+    return eta0
+
+
+@_compiled()
+def _start(alpha):
+    return 1.0 / (math.sqrt(1.0 / math.sqrt(alpha)) * alpha) if alpha > 0 else 0.0
+
+
+@_compiled()
+def _epoch(lane, machines, X, label, importance, row_norms, settings, order):
+    """Take the machine in ``lane`` through the rows, whatever its loss."""
+    W, A, m, kind = machines.coef, machines.average, lane.machine, settings.loss
+    n_rows, watches = row_norms.shape[0], _watches(settings)
     weighs = watches and settings.penalty_counts
-    by_threshold = kind == HINGE or kind == PERCEPTRON
+    has_threshold = kind == HINGE or kind == PERCEPTRON
     threshold = 1.0 if kind == HINGE else 0.0
     tiny, smallest_scale, slack = _tiny(W), _smallest_scale(W), (W.shape[1] + 32) * _ROUNDING
 
-    alpha, eta0, t = machines.alpha[m], machines.eta0[m], machines.steps[m]
-    start = 1.0 / (math.sqrt(1.0 / math.sqrt(alpha)) * alpha) if alpha > 0 else 0.0
-    intercept, scale, squared = machines.intercept[m], 1.0, _inner(W, m, W, m)
-    average_intercept, average_a, average_b = machines.average_intercept[m], 0.0, 1.0
-    best, best_doubt, n_worse = np.inf, 0.0, 0
-    machines.verdict[m] = SETTLED
-    for epoch in range(settings.max_iter):
-        if epoch > 0:
-            order = order[machines.order[m]]
-        length = math.sqrt(_inner(W, m, W, m))
-        reach, objective, doubt = slack * length, 0.0, 0.0
-        if _is_dense(X):
-            squared = (length * scale) ** 2
-        squared_doubt = squared * (slack + 8 * tiny)
-        for i in range(n_rows):
-            row = order[i]
-            y = label[row]
-            eta = eta0
-            if settings.learning_rate == OPTIMAL:
-                eta = 1.0 / (alpha * (start + t - 1))
-            elif settings.learning_rate == INVSCALING:
-                eta = eta0 / math.pow(t, settings.power_t)
-            if by_threshold:
-                score = _rounded_like(W, _dot_in_any_order(W, m, X, row) * scale)
-                p = score + intercept
-                near = reach * row_norms[row] * scale + 4 * tiny * (abs(p) + abs(intercept))
-                if not abs(p * y - threshold) > near:
-                    score = _rounded_like(W, _dot(W, m, X, row) * scale)
-                    p = score + intercept
-                is_wrong = p * y <= threshold
-                update = eta * y * importance[row] if is_wrong else 0.0
-                if watches and is_wrong:
-                    objective += threshold - p * y
-                if watches:
-                    doubt += near
-            else:
+    alpha, eta0 = lane.alpha, lane.eta0
+    start, t = _start(alpha), lane.steps + lane.epoch * n_rows
+    intercept, scale, squared = lane.intercept, lane.scale, lane.squared
+    average_a, average_b = lane.average_a, lane.average_b
+    average_intercept = lane.average_intercept
+    length = math.sqrt(_inner(W, m, W, m))
+    reach, objective, doubt = slack * length, 0.0, 0.0
+    if _is_dense(X):
+        squared = (length * scale) ** 2
+    squared_doubt = squared * (slack + 8 * tiny)
+    for i in range(n_rows):
+        row = order[i]
+        y = label[row]
+        eta = _eta(settings, alpha, eta0, start, t)
+        if has_threshold:
+            score = _rounded_like(W, _dot_in_any_order(W, m, X, row) * scale)
+            p = score + intercept
+            near = reach * row_norms[row] * scale + 4 * tiny * (abs(p) + abs(intercept))
+            if not abs(p * y - threshold) > near:
                 score = _rounded_like(W, _dot(W, m, X, row) * scale)
                 p = score + intercept
-                slope = _gradient(kind, y, p)
-                update = -eta * min(max(slope, -_LARGEST_GRADIENT), _LARGEST_GRADIENT)
-                update *= importance[row]
-                if watches:
-                    objective += _loss(kind, y, p)
-            if weighs:
-                objective += alpha * (0.5 * squared)
-                doubt += alpha * squared_doubt
-            if settings.penalized:
-                shrink = _rounded_like(W, max(0.0, 1.0 - eta * alpha))
-                scale *= np.float64(shrink)
-                squared *= shrink * shrink
-                squared_doubt += 8 * tiny * squared
-                if scale < smallest_scale:
-                    if average_a != 0.0:
-                        machines.verdict[m] = DOUBTFUL
-                        return
-                    _shrink(W, m, scale)
-                    reach *= scale
-                    scale = 1.0
-            if update != 0.0:
-                factor = np.float64(_rounded_like(W, update) / _rounded_like(W, scale))
-                _add(W, m, X, row, factor)
-                if weighs and _is_dense(X):  # the square of a sum, of which all parts are known
-                    pull, push = 2 * score * shrink * update, (update * row_norms[row]) ** 2
-                    squared += pull + push
-                    squared_doubt += (slack + 8 * tiny) * (abs(pull) + push + squared)
-                elif weighs:  # of sparse rows scikit-learn counts the features of the row alone
-                    squared = _squares_of_row(W, m, X, row) * (scale * scale)
-                    squared_doubt = squared * (slack + 8 * tiny)
-                reach += slack * abs(factor) * row_norms[row]
-                intercept += update * settings.intercept_step
-            if 0 < settings.average_from <= t:
-                _add_to_average(A, m, X, row, average_a, -_rounded_like(W, update) / scale)
-                n_averaged = t - settings.average_from + 1
-                share = 1.0 / _rounded_like(W, n_averaged)
-                if n_averaged > 1:
-                    average_b /= 1.0 - share
-                average_a += share * average_b * scale
-                average_intercept += (intercept - average_intercept) / n_averaged
-            t += 1
+            is_wrong = p * y <= threshold
+            update = eta * y * importance[row] if is_wrong else 0.0
+            if watches and is_wrong:
+                objective += threshold - p * y
+            if watches:
+                doubt += near
+        else:
+            score = _rounded_like(W, _dot(W, m, X, row) * scale)
+            p = score + intercept
+            slope = _gradient(kind, y, p)
+            update = -eta * min(max(slope, -_LARGEST_GRADIENT), _LARGEST_GRADIENT)
+            update *= importance[row]
+            if watches:
+                objective += _loss(kind, y, p)
+        if weighs:
+            objective += alpha * (0.5 * squared)
+            doubt += alpha * squared_doubt
+        if settings.penalized:
+            shrink = _rounded_like(W, max(0.0, 1.0 - eta * alpha))
+            scale *= np.float64(shrink)
+            squared *= shrink * shrink
+            squared_doubt += 8 * tiny * squared
+            if scale < smallest_scale:
+                if average_a != 0.0:
+                    machines.verdict[m] = DOUBTFUL
+                    return
+                _shrink(W, m, scale)
+                reach *= scale
+                scale = 1.0
+        if update != 0.0:
+            factor = np.float64(_rounded_like(W, update) / _rounded_like(W, scale))
+            _add(W, m, X, row, factor)
+            if weighs and _is_dense(X):  # the square of a sum, of which all parts are known
+                pull, push = 2 * score * shrink * update, (update * row_norms[row]) ** 2
+                squared += pull + push
+                squared_doubt += (slack + 8 * tiny) * (abs(pull) + push + squared)
+            elif weighs:  # of sparse rows scikit-learn counts the features of the row alone
+                squared = _squares_of_row(W, m, X, row) * (scale * scale)
+                squared_doubt = squared * (slack + 8 * tiny)
+            reach += slack * abs(factor) * row_norms[row]
+            intercept += update * settings.intercept_step
+        if 0 < settings.average_from <= t:
+            _add_to_average(A, m, X, row, average_a, -_rounded_like(W, update) / scale)
+            n_averaged = t - settings.average_from + 1
+            share = 1.0 / _rounded_like(W, n_averaged)
+            if n_averaged > 1:
+                average_b /= 1.0 - share
+            average_a += share * average_b * scale
+            average_intercept += (intercept - average_intercept) / n_averaged
+        t += 1
 
-        machines.n_iter[m] = epoch + 1
-        if not (math.isfinite(intercept) and _all_finite(W, m)):
-            machines.verdict[m] = OVERFLOWN
-            return
-        if watches:
-            objective /= n_rows
-            doubt = doubt / n_rows + 4 * n_rows * _ROUNDING * abs(objective)
-            if abs(objective - (best - settings.tol)) <= doubt + best_doubt:
-                machines.verdict[m] = DOUBTFUL
-                return
-            n_worse = n_worse + 1 if objective > best - settings.tol else 0
-            if objective < best:
-                best, best_doubt = objective, doubt
-            if n_worse >= settings.n_iter_no_change:
-                break
+    lane.intercept, lane.scale, lane.squared = intercept, scale, squared
+    lane.average_a, lane.average_b = average_a, average_b
+    lane.average_intercept = average_intercept
+    lane.objective, lane.doubt = objective, doubt
 
-    if settings.average_from > 0:
-        ends = machines.ends[m]
-        ends[0], ends[1], ends[2], ends[3] = average_a, average_b, scale, intercept
-        machines.average_intercept[m] = average_intercept
+
+# Four machines side by side. What a step leaves to the next is a tuple of numbers, which the
+# compiler keeps in registers, and no branch has to be guessed: who is right adds zero.
+
+
+class Step(NamedTuple):
+    """Where a machine stands within an epoch.
+
+    ``reach`` times the length of a row bounds the error of a product in any order; ``stretch`` is
+    the sum of all numbers that went into ``squared``, which is not scaled, like coefficients.
+    """
+
+    intercept: float
+    squared: float
+    objective: float
+    doubt: float
+    stretch: float
+    reach: float
+    factor: float
+
+
+class Visit(NamedTuple):
+    """What a step meets: a row, and a place in the schedule."""
+
+    y: float
+    importance: float
+    row_norm: float
+    eta: float
+    scale: float
+    next_scale: float
+
+
+class Rule(NamedTuple):
+    """What all steps of a machine have in common."""
+
+    threshold: float
+    penalty: float
+    intercept_step: float
+    slack: float
+    tiny: float
+
+
+def _epoch_of_four(lanes, W, X, labels, importance, row_norms, settings, order, eta, scale): ...
+def _fills_vectors(X): ...
+
+
+@overload(_fills_vectors)
+def _(X):
+    if isinstance(X, types.Array):
+        return lambda X: X.shape[1] % WIDTH == 0
+    return lambda X: False
+
+
+@overload(_epoch_of_four)
+def _(lanes, W, X, labels, importance, row_norms, settings, order, eta, scale):
+    if isinstance(X, types.Array):
+        return _dense_epoch_of_four.py_func
+
+    def never(lanes, W, X, labels, importance, row_norms, settings, order, eta, scale):
+        return
+
+    return never
+
+
+@_compiled()
+def _dense_epoch_of_four(lanes, W, X, labels, importance, row_norms, settings, order, eta, scale):
+    like = W[0, 0]
+    a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
+    m0, m1, m2, m3 = a.machine, b.machine, c.machine, d.machine
+    y0, y1, y2, y3 = labels[a.problem], labels[b.problem], labels[c.problem], labels[d.problem]
+    i0, i1 = importance[a.problem], importance[b.problem]
+    i2, i3 = importance[c.problem], importance[d.problem]
+    u0, u1 = _rule(a, W, settings), _rule(b, W, settings)
+    u2, u3 = _rule(c, W, settings), _rule(d, W, settings)
+    s0, s1, s2, s3 = _first(a, W, u0), _first(b, W, u1), _first(c, W, u2), _first(d, W, u3)
+    for i in range(row_norms.shape[0]):
+        r0, r1, r2, r3 = order[0, i], order[1, i], order[2, i], order[3, i]
+        n0, n1, n2, n3 = row_norms[r0], row_norms[r1], row_norms[r2], row_norms[r3]
+        v0 = Visit(y0[r0], i0[r0], n0, eta[0, i], scale[0, i], scale[0, i + 1])
+        v1 = Visit(y1[r1], i1[r1], n1, eta[1, i], scale[1, i], scale[1, i + 1])
+        v2 = Visit(y2[r2], i2[r2], n2, eta[2, i], scale[2, i], scale[2, i + 1])
+        v3 = Visit(y3[r3], i3[r3], n3, eta[3, i], scale[3, i], scale[3, i + 1])
+        d0, d1 = dot_in_any_order(W, m0, X, r0), dot_in_any_order(W, m1, X, r1)
+        d2, d3 = dot_in_any_order(W, m2, X, r2), dot_in_any_order(W, m3, X, r3)
+        if _is_near(s0, d0, v0, u0):
+            d0 = _dot(W, m0, X, r0)
+        if _is_near(s1, d1, v1, u1):
+            d1 = _dot(W, m1, X, r1)
+        if _is_near(s2, d2, v2, u2):
+            d2 = _dot(W, m2, X, r2)
+        if _is_near(s3, d3, v3, u3):
+            d3 = _dot(W, m3, X, r3)
+        s0, s1 = _next(s0, d0, v0, u0, like), _next(s1, d1, v1, u1, like)
+        s2, s3 = _next(s2, d2, v2, u2, like), _next(s3, d3, v3, u3, like)
+        add(W, m0, X, r0, s0.factor)
+        add(W, m1, X, r1, s1.factor)
+        add(W, m2, X, r2, s2.factor)
+        add(W, m3, X, r3, s3.factor)
+    _last(a, s0, scale[0], u0)
+    _last(b, s1, scale[1], u1)
+    _last(c, s2, scale[2], u2)
+    _last(d, s3, scale[3], u3)
+
+
+@_compiled()
+def _plan(lane, W, settings, eta, scales):
+    """Fill in step sizes and scales of the next epoch; return whether no scale is too small."""
+    n_rows, alpha, start, like = eta.shape[0], lane.alpha, _start(lane.alpha), W[0, 0]
+    t = lane.steps + lane.epoch * n_rows
+    if settings.learning_rate == OPTIMAL:
+        for i in range(n_rows):
+            eta[i] = 1.0 / (alpha * (start + (t + i) - 1))
+    elif settings.learning_rate == INVSCALING:
+        for i in range(n_rows):
+            eta[i] = lane.eta0 / math.pow(t + i, settings.power_t)
     else:
-        _shrink(W, m, scale)
-        machines.intercept[m] = intercept
+        eta[:] = lane.eta0
+    scales[0] = lane.scale
+    for i in range(n_rows):
+        shrink = max(0.0, 1.0 - eta[i] * alpha) if settings.penalized else 1.0
+        scales[i + 1] = scales[i] * np.float64(_rounded_like(like, shrink))
+    return scales[n_rows] >= _smallest_scale(W)
+
+
+@_compiled()
+def _rule(lane, W, settings):
+    weighs = _watches(settings) and settings.penalty_counts
+    return Rule(
+        1.0 if settings.loss == HINGE else 0.0,
+        0.5 * lane.alpha if weighs else 0.0,
+        settings.intercept_step,
+        (W.shape[1] + 32) * _ROUNDING,
+        _tiny(W),
+    )
+
+
+@_compiled()
+def _first(lane, W, rule):
+    """Return where the machine in ``lane`` stands when an epoch begins."""
+    squared = _inner(W, lane.machine, W, lane.machine)
+    reach = rule.slack * math.sqrt(squared)
+    return Step(lane.intercept, squared, 0.0, 0.0, squared, reach, 0.0)
+
+
+@_compiled()
+def _near(step, dot, visit, rule):
+    """Return how far a prediction may be from its value."""
+    rounding = 4 * rule.tiny * (abs(dot * visit.scale) + 2 * abs(step.intercept))
+    return step.reach * visit.row_norm * visit.scale + rounding
+
+
+@_compiled()
+def _is_near(step, dot, visit, rule):
+    """Return whether a prediction might be on the other side of the threshold."""
+    margin = (dot * visit.scale + step.intercept) * visit.y
+    return not abs(margin - rule.threshold) > _near(step, dot, visit, rule)
+
+
+@_compiled()
+def _next(step, dot, visit, rule, like):
+    """Return where a machine stands after one more row, its coefficients excepted."""
+    margin = (_rounded_like(like, dot * visit.scale) + step.intercept) * visit.y
+    is_wrong = margin <= rule.threshold
+    loss = rule.threshold - margin if is_wrong else 0.0
+    update = visit.eta * visit.y * visit.importance if is_wrong else 0.0
+    factor = np.float64(_rounded_like(like, update) / _rounded_like(like, visit.next_scale))
+    # the square of a sum, of which all parts are known
+    pull, push = 2 * dot * factor, (factor * visit.row_norm) * (factor * visit.row_norm)
+    squared = step.squared + (pull + push)
+    return Step(
+        step.intercept + update * rule.intercept_step,
+        squared,
+        step.objective + (loss + rule.penalty * visit.scale * visit.scale * step.squared),
+        step.doubt + _near(step, dot, visit, rule),
+        step.stretch + (abs(pull) + push + squared),
+        step.reach + rule.slack * abs(factor) * visit.row_norm,
+        factor,
+    )
+
+
+@_compiled()
+def _last(lane, step, scales, rule):
+    """Write where the machine in ``lane`` stands when an epoch ends."""
+    n_rows = scales.shape[0] - 1
+    lane.intercept, lane.scale = step.intercept, scales[n_rows]
+    of_squared = n_rows * (rule.slack + 16 * rule.tiny) * step.stretch * scales[0] ** 2
+    lane.objective, lane.doubt = step.objective, step.doubt + 2 * rule.penalty * of_squared
 
 
 @_compiled()

@@ -5,6 +5,7 @@ import threading
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,8 @@ _SUPPORTED: dict[str, tuple[Any, ...]] = {
 }
 DOUBTFUL, OVERFLOWN = 1, 2
 _ROWS_THAT_PAY_A_PRODUCT = 128
-_WIDTH = 8  # features are padded to a multiple, so that no loop has a remainder
+_WIDTH = 8  # features are padded to a multiple: the kernel takes that many at once
+_CACHE_LINE = 64  # bytes
 _MOST_NUMBERS_TO_COPY = 2**24  # beyond this, rows are not copied to be padded
 _COMPILED: set[tuple[Any, ...]] = set()
 _COMPILING = "skliquid is compiling its linear voters, once; later it loads them from disk.\n"
@@ -70,8 +72,13 @@ def shared_parameters(estimator: Any) -> tuple[Any, ...]:
 
 def _params(estimator: Any) -> dict[str, Any]:
     """Return the parameters of ``estimator``, a perceptron's as those of the SGD that it is."""
-    names = SGDClassifier().get_params()
-    return {name: getattr(estimator, name, default) for name, default in names.items()}
+    defaults = _default_params()
+    return {name: getattr(estimator, name, default) for name, default in defaults.items()}
+
+
+@cache
+def _default_params() -> dict[str, Any]:
+    return dict(SGDClassifier().get_params())
 
 
 class LinearPool:
@@ -96,7 +103,6 @@ class LinearPool:
         self._n_machines = 1 if len(classes) == 2 else len(classes)
         self._shared = _params(estimators[0])
         self._state: dict[str, NDArray[Any]] = {}
-        self._orders: dict[int, NDArray[np.int32]] = {}
         self._fitted_attributes: dict[str, Any] = {}
 
     def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
@@ -215,10 +221,6 @@ class LinearPool:
         self._voters = {voter: self._voters[voter] for voter in voters.tolist()}
         self._place = np.full(len(self._place), -1)
         self._place[voters] = np.arange(len(voters))
-        self._orders = {}
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_orders": {}}
 
     def _begin(self, X: Any, y: Labels, sample_weight: Floats | None) -> None:
         """Lay out the arrays, and let scikit-learn look at the parameters and data once."""
@@ -237,7 +239,7 @@ class LinearPool:
             for name in ("alpha", "eta0")
         }
         self._state = per_voter | {
-            "coef": np.zeros((n, width), dtype=first.coef_.dtype),
+            "coef": _aligned_zeros(n, width, first.coef_.dtype),
             "intercept": np.zeros(n),
             "average": np.zeros((n, width if self._averages else 0), dtype=first.coef_.dtype),
             "average_intercept": np.zeros(n),
@@ -279,7 +281,7 @@ class LinearPool:
             if X.shape[1] == width or X.shape[0] * width > _MOST_NUMBERS_TO_COPY:
                 rows = np.ascontiguousarray(X, dtype=dtype)
             else:
-                rows = np.zeros((X.shape[0], width), dtype=dtype)
+                rows = _aligned_zeros(X.shape[0], width, dtype)
                 rows[:, : X.shape[1]] = X
             squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
         return rows, np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
@@ -307,6 +309,7 @@ class LinearPool:
             penalty_counts=shared["penalty"] == "l2" and _PENALTY_COUNTS and tol > -np.inf,
             intercept_step=float(shared["fit_intercept"])
             * (_SPARSE_INTERCEPT_STEP if scipy.sparse.issparse(X) else 1.0),
+            shuffles=bool(shared["shuffle"]),
             average_from=int(shared["average"]),
             max_iter=int(max_iter),
             tol=float(tol),
@@ -323,7 +326,7 @@ class LinearPool:
             eta0=state["eta0"],
             steps=state["steps"],
             problem=state["problem"],
-            order=self._order(len(y)),
+            seed=state["seeds"],
             n_iter=state["n_iter"],
             verdict=verdict,
         )
@@ -440,17 +443,6 @@ class LinearPool:
         state["n_iter"][machines] = estimator.n_iter_
         state["steps"][machines] = estimator.t_
 
-    def _order(self, n_rows: int) -> NDArray[np.int32]:
-        """Return the order in which each machine takes ``n_rows`` rows; it is always the same."""
-        if n_rows not in self._orders:
-            seeds = self._state["seeds"]
-            if self._shared["shuffle"]:
-                orders = _kernel().shuffled(seeds, n_rows)
-            else:
-                orders = np.tile(np.arange(n_rows, dtype=np.int32), (len(seeds), 1))
-            self._orders = {n_rows: orders}
-        return self._orders[n_rows]
-
     def _problems(self, y: Labels, sample_weight: Floats | None) -> tuple[Any, Any]:
         """Return labels and importance of the rows for each problem: one class against others."""
         dtype = self._state["coef"].dtype
@@ -466,6 +458,15 @@ class LinearPool:
         if sample_weight is not None:
             importance = importance * sample_weight.astype(dtype)
         return labels, np.ascontiguousarray(importance)
+
+
+def _aligned_zeros(n_rows: int, width: int, dtype: Any) -> NDArray[Any]:
+    """Return an array whose rows begin where lines of the processor's cache do."""
+    n_bytes = n_rows * width * np.dtype(dtype).itemsize
+    room = np.zeros(n_bytes + _CACHE_LINE, dtype=np.uint8)
+    start = -room.ctypes.data % _CACHE_LINE
+    rows: NDArray[Any] = room[start : start + n_bytes].view(dtype).reshape(n_rows, width)
+    return rows
 
 
 def _without(voters: Voters, doubtful: Voters) -> Voters:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 
 def seeded(kind: Any, seeds: Sequence[int]) -> list[Any]:
@@ -16,7 +16,16 @@ def seeded(kind: Any, seeds: Sequence[int]) -> list[Any]:
     if any(hasattr(value, "get_params") for value in params.values()):
         return [_with_seeds(clone(fresh), names, seed) for seed in seeds]
     # nothing inside can be trained, so a shallow copy is as good as a clone, and much sooner made
-    return [_with_seeds(copy.copy(fresh), names, seed) for seed in seeds]
+    return [_with_seeds(_copy(fresh), names, seed) for seed in seeds]
+
+
+def _copy(voter: Any) -> Any:
+    kind: Any = type(voter)
+    if kind.__getstate__ is not BaseEstimator.__getstate__ or hasattr(kind, "__slots__"):
+        return copy.copy(voter)
+    twin = kind.__new__(kind)  # as copy would, without asking how
+    vars(twin).update(vars(voter))
+    return twin
 
 
 def _with_seeds(voter: Any, names: Sequence[str], seed: int) -> Any:
