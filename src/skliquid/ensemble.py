@@ -355,7 +355,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         """
         check_is_fitted(self)
         self._training.pool.n_jobs = self.n_jobs
-        return _shares(self._training, check_X(self, X), len(self.classes_))
+        return shares(self._training, check_X(self, X), len(self.classes_))
 
     def decision_function(self, X: Any) -> Floats:
         """Return by how much the second class outweighs the first; with more classes, all shares.
@@ -463,10 +463,10 @@ def _evaluation(
     if eval_set is None:
         return None
     X, y, n_classes = eval_set
-    return lambda _: float(np.mean(winner(_shares(training, X, n_classes)) == y))
+    return lambda _: float(np.mean(winner(shares(training, X, n_classes)) == y))
 
 
-def _shares(training: Training, X: Any, n_classes: int) -> Floats:
+def shares(training: Training, X: Any, n_classes: int) -> Floats:
     """Return the share of the weight that each class receives, counted block by block."""
     voters = training.graph.representatives
     weights = training.graph.weights[voters]

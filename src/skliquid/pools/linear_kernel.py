@@ -18,7 +18,17 @@ import numpy as np
 from numba import njit, types
 from numba.extending import overload
 
-from skliquid.pools.vector_kernel import WIDTH, add, dot_in_any_order
+from skliquid.pools.vector_kernel import (
+    WIDTH,
+    FourType,
+    add_rows,
+    are_above,
+    as_single,
+    dots,
+    four,
+    parts,
+    where_at_most,
+)
 
 
 def _compiled(fastmath=False):
@@ -203,9 +213,11 @@ def _(W, m, X, row):
 
 @overload(_rounded_like)
 def _(W, value):
-    if getattr(W, "dtype", W) == types.float32:
-        return lambda W, value: np.float32(value)
-    return lambda W, value: value
+    if W.dtype != types.float32:
+        return lambda W, value: value
+    if isinstance(value, FourType):
+        return lambda W, value: as_single(value)
+    return lambda W, value: np.float32(value)
 
 
 @overload(_tiny)
@@ -349,17 +361,14 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
     W, lanes, busy, n_busy = machines.coef, np.zeros(n_lanes, LANE), np.arange(n_lanes), n_lanes
     base = np.empty((n_lanes, n_rows), dtype=np.int32)
     order = np.empty((n_lanes, n_rows), dtype=np.int32)
-    eta, scales = np.empty((n_lanes, n_rows)), np.empty((n_lanes, n_rows + 1))
+    eta, scale = np.empty((n_rows, n_lanes)), np.empty((n_rows + 1, n_lanes))
     for k in range(n_lanes):
         _enter(lanes[k], chosen[k], machines)
         _lay_out(base[k], order[k], machines.seed[chosen[k]], settings.shuffles)
     n_entered = n_lanes
     while n_busy > 0:
-        are_planned = n_busy == _N_LANES
-        for k in range(n_lanes if are_planned else 0):
-            are_planned &= _plan(lanes[k], W, settings, eta[k], scales[k])
-        if are_planned:
-            _epoch_of_four(lanes, W, X, labels, importance, row_norms, settings, order, eta, scales)
+        if n_busy == _N_LANES and _plan(lanes, W, settings, eta, scale):
+            _epoch_of_four(lanes, W, X, labels, importance, row_norms, settings, order, eta, scale)
         else:
             for k in busy[:n_busy]:
                 label, weight = labels[lanes[k].problem], importance[lanes[k].problem]
@@ -393,7 +402,9 @@ def _lay_out(base, order, seed, shuffles):
 @_compiled()
 def _compose(order, base):
     """Shuffle once more, in the same way."""
-    order[:] = order[base]
+    last = order.copy()
+    for i in range(order.shape[0]):
+        order[i] = last[base[i]]
 
 
 @_compiled()
@@ -556,42 +567,42 @@ def _epoch(lane, machines, X, label, importance, row_norms, settings, order):
     lane.objective, lane.doubt = objective, doubt
 
 
-# Four machines side by side. What a step leaves to the next is a tuple of numbers, which the
-# compiler keeps in registers, and no branch has to be guessed: who is right adds zero.
+# Four machines side by side: every number below is one of each. No branch has to be guessed,
+# since who is right adds zero.
 
 
 class Step(NamedTuple):
-    """Where a machine stands within an epoch.
+    """Where machines stand within an epoch.
 
     ``reach`` times the length of a row bounds the error of a product in any order; ``stretch`` is
     the sum of all numbers that went into ``squared``, which is not scaled, like coefficients.
     """
 
-    intercept: float
-    squared: float
-    objective: float
-    doubt: float
-    stretch: float
-    reach: float
-    factor: float
+    intercept: Any
+    squared: Any
+    objective: Any
+    doubt: Any
+    stretch: Any
+    reach: Any
+    factor: Any
 
 
 class Visit(NamedTuple):
-    """What a step meets: a row, and a place in the schedule."""
+    """What a step meets: rows, and a place in the schedule."""
 
-    y: float
-    importance: float
-    row_norm: float
-    eta: float
-    scale: float
-    next_scale: float
+    y: Any
+    importance: Any
+    row_norm: Any
+    eta: Any
+    scale: Any
+    next_scale: Any
 
 
 class Rule(NamedTuple):
-    """What all steps of a machine have in common."""
+    """What all steps have in common."""
 
-    threshold: float
-    penalty: float
+    threshold: Any
+    penalty: Any
     intercept_step: float
     slack: float
     tiny: float
@@ -621,70 +632,73 @@ def _(lanes, W, X, labels, importance, row_norms, settings, order, eta, scale):
 
 @_compiled()
 def _dense_epoch_of_four(lanes, W, X, labels, importance, row_norms, settings, order, eta, scale):
-    like = W[0, 0]
     a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
-    m0, m1, m2, m3 = a.machine, b.machine, c.machine, d.machine
-    y0, y1, y2, y3 = labels[a.problem], labels[b.problem], labels[c.problem], labels[d.problem]
-    i0, i1 = importance[a.problem], importance[b.problem]
-    i2, i3 = importance[c.problem], importance[d.problem]
-    u0, u1 = _rule(a, W, settings), _rule(b, W, settings)
-    u2, u3 = _rule(c, W, settings), _rule(d, W, settings)
-    s0, s1, s2, s3 = _first(a, W, u0), _first(b, W, u1), _first(c, W, u2), _first(d, W, u3)
+    machines = (a.machine, b.machine, c.machine, d.machine)
+    ya, yb, yc, yd = labels[a.problem], labels[b.problem], labels[c.problem], labels[d.problem]
+    ia, ib = importance[a.problem], importance[b.problem]
+    ic, id_ = importance[c.problem], importance[d.problem]
+    rule = _rule(lanes, W, settings)
+    step = _first(lanes, W, rule)
     for i in range(row_norms.shape[0]):
-        r0, r1, r2, r3 = order[0, i], order[1, i], order[2, i], order[3, i]
-        n0, n1, n2, n3 = row_norms[r0], row_norms[r1], row_norms[r2], row_norms[r3]
-        v0 = Visit(y0[r0], i0[r0], n0, eta[0, i], scale[0, i], scale[0, i + 1])
-        v1 = Visit(y1[r1], i1[r1], n1, eta[1, i], scale[1, i], scale[1, i + 1])
-        v2 = Visit(y2[r2], i2[r2], n2, eta[2, i], scale[2, i], scale[2, i + 1])
-        v3 = Visit(y3[r3], i3[r3], n3, eta[3, i], scale[3, i], scale[3, i + 1])
-        d0, d1 = dot_in_any_order(W, m0, X, r0), dot_in_any_order(W, m1, X, r1)
-        d2, d3 = dot_in_any_order(W, m2, X, r2), dot_in_any_order(W, m3, X, r3)
-        if _is_near(s0, d0, v0, u0):
-            d0 = _dot(W, m0, X, r0)
-        if _is_near(s1, d1, v1, u1):
-            d1 = _dot(W, m1, X, r1)
-        if _is_near(s2, d2, v2, u2):
-            d2 = _dot(W, m2, X, r2)
-        if _is_near(s3, d3, v3, u3):
-            d3 = _dot(W, m3, X, r3)
-        s0, s1 = _next(s0, d0, v0, u0, like), _next(s1, d1, v1, u1, like)
-        s2, s3 = _next(s2, d2, v2, u2, like), _next(s3, d3, v3, u3, like)
-        add(W, m0, X, r0, s0.factor)
-        add(W, m1, X, r1, s1.factor)
-        add(W, m2, X, r2, s2.factor)
-        add(W, m3, X, r3, s3.factor)
-    _last(a, s0, scale[0], u0)
-    _last(b, s1, scale[1], u1)
-    _last(c, s2, scale[2], u2)
-    _last(d, s3, scale[3], u3)
+        p, q, r, s = order[0, i], order[1, i], order[2, i], order[3, i]
+        visit = Visit(
+            four(ya[p], yb[q], yc[r], yd[s]),
+            four(ia[p], ib[q], ic[r], id_[s]),
+            four(row_norms[p], row_norms[q], row_norms[r], row_norms[s]),
+            four(eta[i, 0], eta[i, 1], eta[i, 2], eta[i, 3]),
+            four(scale[i, 0], scale[i, 1], scale[i, 2], scale[i, 3]),
+            four(scale[i + 1, 0], scale[i + 1, 1], scale[i + 1, 2], scale[i + 1, 3]),
+        )
+        dot = dots(W, machines, X, (p, q, r, s))
+        if not _are_clear(step, dot, visit, rule):
+            dot = four(
+                _dot(W, machines[0], X, p),
+                _dot(W, machines[1], X, q),
+                _dot(W, machines[2], X, r),
+                _dot(W, machines[3], X, s),
+            )
+        step = _next(step, dot, visit, rule, W)
+        add_rows(W, machines, X, (p, q, r, s), step.factor)
+    _last(lanes, step, scale, rule)
 
 
 @_compiled()
-def _plan(lane, W, settings, eta, scales):
+def _plan(lanes, W, settings, eta, scale):
     """Fill in step sizes and scales of the next epoch; return whether no scale is too small."""
-    n_rows, alpha, start, like = eta.shape[0], lane.alpha, _start(lane.alpha), W[0, 0]
-    t = lane.steps + lane.epoch * n_rows
-    if settings.learning_rate == OPTIMAL:
-        for i in range(n_rows):
-            eta[i] = 1.0 / (alpha * (start + (t + i) - 1))
-    elif settings.learning_rate == INVSCALING:
-        for i in range(n_rows):
-            eta[i] = lane.eta0 / math.pow(t + i, settings.power_t)
-    else:
-        eta[:] = lane.eta0
-    scales[0] = lane.scale
+    a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
+    n_rows, zero = eta.shape[0], four(0.0, 0.0, 0.0, 0.0)
+    alpha, eta0 = four(a.alpha, b.alpha, c.alpha, d.alpha), four(a.eta0, b.eta0, c.eta0, d.eta0)
+    start = four(_start(a.alpha), _start(b.alpha), _start(c.alpha), _start(d.alpha))
+    t = four(a.steps, b.steps, c.steps, d.steps)
+    t += four(a.epoch * n_rows, b.epoch * n_rows, c.epoch * n_rows, d.epoch * n_rows)
+    now = four(a.scale, b.scale, c.scale, d.scale)
+    scale[0, 0], scale[0, 1], scale[0, 2], scale[0, 3] = parts(now)
     for i in range(n_rows):
-        shrink = max(0.0, 1.0 - eta[i] * alpha) if settings.penalized else 1.0
-        scales[i + 1] = scales[i] * np.float64(_rounded_like(like, shrink))
-    return scales[n_rows] >= _smallest_scale(W)
+        step_size = eta0
+        if settings.learning_rate == OPTIMAL:
+            step_size = 1.0 / (alpha * (start + t - 1.0))
+        elif settings.learning_rate == INVSCALING:
+            ta, tb, tc, td = parts(t)
+            power = settings.power_t
+            step_size = eta0 / four(
+                math.pow(ta, power), math.pow(tb, power), math.pow(tc, power), math.pow(td, power)
+            )
+        if settings.penalized:
+            shrink = 1.0 - step_size * alpha
+            now *= _rounded_like(W, where_at_most(zero - shrink, zero, shrink))
+        t += 1.0
+        eta[i, 0], eta[i, 1], eta[i, 2], eta[i, 3] = parts(step_size)
+        scale[i + 1, 0], scale[i + 1, 1], scale[i + 1, 2], scale[i + 1, 3] = parts(now)
+    return are_above(now, zero + _smallest_scale(W))
 
 
 @_compiled()
-def _rule(lane, W, settings):
-    weighs = _watches(settings) and settings.penalty_counts
+def _rule(lanes, W, settings):
+    threshold = 1.0 if settings.loss == HINGE else 0.0
+    half = 0.5 if _watches(settings) and settings.penalty_counts else 0.0
     return Rule(
-        1.0 if settings.loss == HINGE else 0.0,
-        0.5 * lane.alpha if weighs else 0.0,
+        four(threshold, threshold, threshold, threshold),
+        four(lanes[0].alpha, lanes[1].alpha, lanes[2].alpha, lanes[3].alpha) * half,
         settings.intercept_step,
         (W.shape[1] + 32) * _ROUNDING,
         _tiny(W),
@@ -692,37 +706,41 @@ def _rule(lane, W, settings):
 
 
 @_compiled()
-def _first(lane, W, rule):
-    """Return where the machine in ``lane`` stands when an epoch begins."""
-    squared = _inner(W, lane.machine, W, lane.machine)
-    reach = rule.slack * math.sqrt(squared)
-    return Step(lane.intercept, squared, 0.0, 0.0, squared, reach, 0.0)
+def _first(lanes, W, rule):
+    """Return where machines stand when an epoch begins."""
+    a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
+    sa, sb = _inner(W, a.machine, W, a.machine), _inner(W, b.machine, W, b.machine)
+    sc, sd = _inner(W, c.machine, W, c.machine), _inner(W, d.machine, W, d.machine)
+    length = four(math.sqrt(sa), math.sqrt(sb), math.sqrt(sc), math.sqrt(sd))
+    intercept = four(a.intercept, b.intercept, c.intercept, d.intercept)
+    zero, squared = four(0.0, 0.0, 0.0, 0.0), four(sa, sb, sc, sd)
+    return Step(intercept, squared, zero, zero, squared, length * rule.slack, zero)
 
 
 @_compiled()
 def _near(step, dot, visit, rule):
-    """Return how far a prediction may be from its value."""
-    rounding = 4 * rule.tiny * (abs(dot * visit.scale) + 2 * abs(step.intercept))
+    """Return how far predictions may be from their values."""
+    rounding = (abs(dot * visit.scale) + 2.0 * abs(step.intercept)) * (4 * rule.tiny)
     return step.reach * visit.row_norm * visit.scale + rounding
 
 
 @_compiled()
-def _is_near(step, dot, visit, rule):
-    """Return whether a prediction might be on the other side of the threshold."""
+def _are_clear(step, dot, visit, rule):
+    """Return whether no prediction might be on the other side of the threshold."""
     margin = (dot * visit.scale + step.intercept) * visit.y
-    return not abs(margin - rule.threshold) > _near(step, dot, visit, rule)
+    return are_above(abs(margin - rule.threshold), _near(step, dot, visit, rule))
 
 
 @_compiled()
-def _next(step, dot, visit, rule, like):
-    """Return where a machine stands after one more row, its coefficients excepted."""
-    margin = (_rounded_like(like, dot * visit.scale) + step.intercept) * visit.y
-    is_wrong = margin <= rule.threshold
-    loss = rule.threshold - margin if is_wrong else 0.0
-    update = visit.eta * visit.y * visit.importance if is_wrong else 0.0
-    factor = np.float64(_rounded_like(like, update) / _rounded_like(like, visit.next_scale))
+def _next(step, dot, visit, rule, W):
+    """Return where machines stand after one more row each, their coefficients excepted."""
+    margin = (_rounded_like(W, dot * visit.scale) + step.intercept) * visit.y
+    loss = where_at_most(margin, rule.threshold, rule.threshold - margin)
+    full_step = visit.eta * visit.y * visit.importance
+    update = where_at_most(margin, rule.threshold, full_step)
+    factor = _rounded_like(W, _rounded_like(W, update) / _rounded_like(W, visit.next_scale))
     # the square of a sum, of which all parts are known
-    pull, push = 2 * dot * factor, (factor * visit.row_norm) * (factor * visit.row_norm)
+    pull, push = 2.0 * dot * factor, (factor * visit.row_norm) * (factor * visit.row_norm)
     squared = step.squared + (pull + push)
     return Step(
         step.intercept + update * rule.intercept_step,
@@ -730,18 +748,22 @@ def _next(step, dot, visit, rule, like):
         step.objective + (loss + rule.penalty * visit.scale * visit.scale * step.squared),
         step.doubt + _near(step, dot, visit, rule),
         step.stretch + (abs(pull) + push + squared),
-        step.reach + rule.slack * abs(factor) * visit.row_norm,
+        step.reach + abs(factor) * visit.row_norm * rule.slack,
         factor,
     )
 
 
 @_compiled()
-def _last(lane, step, scales, rule):
-    """Write where the machine in ``lane`` stands when an epoch ends."""
-    n_rows = scales.shape[0] - 1
-    lane.intercept, lane.scale = step.intercept, scales[n_rows]
-    of_squared = n_rows * (rule.slack + 16 * rule.tiny) * step.stretch * scales[0] ** 2
-    lane.objective, lane.doubt = step.objective, step.doubt + 2 * rule.penalty * of_squared
+def _last(lanes, step, scale, rule):
+    """Write where machines stand when an epoch ends."""
+    n_rows = scale.shape[0] - 1
+    intercept, objective, doubt = parts(step.intercept), parts(step.objective), parts(step.doubt)
+    stretch, penalty = parts(step.stretch), parts(rule.penalty)
+    for k in range(_N_LANES):
+        lane = lanes[k]
+        lane.intercept, lane.scale, lane.objective = intercept[k], scale[n_rows, k], objective[k]
+        of_squared = n_rows * (rule.slack + 16 * rule.tiny) * stretch[k] * scale[0, k] ** 2
+        lane.doubt = doubt[k] + 2 * penalty[k] * of_squared
 
 
 @_compiled()
@@ -770,8 +792,11 @@ def scores_of(coef, machines, X, scores):
 
 
 @_compiled()
-def judge(scores, coef, intercept, machines, n_machines, row_norms, votes, doubtful):
-    """Fill in votes from scores; mark voters that the order of a sum might have swayed."""
+def judge(scores, start, coef, intercept, machines, n_machines, row_norms, votes, doubtful):
+    """Fill in votes from the scores of the rows from ``start`` on; mark voters in doubt.
+
+    A voter is in doubt when the order of a sum might have swayed its vote on a row.
+    """
     slack = 2 * (coef.shape[1] + 16) * _tiny(coef)
     for v in range(votes.shape[0]):
         first, reach = v * n_machines, 0.0
@@ -780,20 +805,20 @@ def judge(scores, coef, intercept, machines, n_machines, row_norms, votes, doubt
             length = math.sqrt(_inner(coef, m, coef, m)) + abs(intercept[m])
             reach = max(reach, slack * length)
         n_near = 0
-        for row in range(votes.shape[1]):
-            near = reach * (row_norms[row] + 1)
+        for i in range(scores.shape[1]):
+            near = reach * (row_norms[start + i] + 1)
             if n_machines == 1:
-                score = scores[first, row] + intercept[machines[first]]
-                votes[v, row] = 1 if score > 0 else 0
+                score = scores[first, i] + intercept[machines[first]]
+                votes[v, start + i] = 1 if score > 0 else 0
                 n_near += 0 if abs(score) > near else 1
             else:
                 best, second, winner = -np.inf, -np.inf, 0
                 for k in range(n_machines):
-                    score = scores[first + k, row] + intercept[machines[first + k]]
+                    score = scores[first + k, i] + intercept[machines[first + k]]
                     if score > best:
                         best, second, winner = score, best, k
                     elif score > second:
                         second = score
-                votes[v, row] = winner
+                votes[v, start + i] = winner
                 n_near += 0 if best - second > near else 1
-        doubtful[v] = n_near > 0
+        doubtful[v] |= n_near > 0

@@ -33,6 +33,7 @@ _SUPPORTED: dict[str, tuple[Any, ...]] = {
 }
 DOUBTFUL, OVERFLOWN = 1, 2
 _ROWS_THAT_PAY_A_PRODUCT = 128
+_SCORES_AT_ONCE = 150_000  # they stay in the cache until they are judged
 _WIDTH = 8  # features are padded to a multiple: the kernel takes that many at once
 _CACHE_LINE = 64  # bytes
 _MOST_NUMBERS_TO_COPY = 2**24  # beyond this, rows are not copied to be padded
@@ -175,17 +176,25 @@ class LinearPool:
         kernel, machines = _kernel(), self._machines_of(voters)
         rows, norms = self._rows(X)
         is_sparse = bool(scipy.sparse.issparse(X))
+        by_product = not is_sparse and len(norms) >= _ROWS_THAT_PAY_A_PRODUCT
         coef, intercept = self._shown()
 
         def judge(some: NDArray[np.intp], n_voters: int) -> tuple[Labels, NDArray[np.bool_]]:
-            if is_sparse or len(norms) < _ROWS_THAT_PAY_A_PRODUCT:
-                scores = np.empty((len(some), len(norms)), dtype=coef.dtype)
-                kernel.scores_of(coef, some, rows, scores)
-            else:
-                scores = coef[some, : rows.shape[1]] @ rows.T
             votes = np.empty((n_voters, len(norms)), dtype=np.intp)
             doubtful = np.zeros(n_voters, dtype=np.bool_)
-            kernel.judge(scores, coef, intercept, some, self._n_machines, norms, votes, doubtful)
+            weights = coef[some, : rows.shape[1]] if by_product else coef[:0]
+            step = (
+                max(_SCORES_AT_ONCE // max(len(some), 1), 1) if by_product else max(len(norms), 1)
+            )
+            for start in range(0, len(norms), step):
+                if by_product:
+                    scores = weights @ rows[start : start + step].T
+                else:
+                    scores = np.empty((len(some), len(norms)), dtype=coef.dtype)
+                    kernel.scores_of(coef, some, rows, scores)
+                kernel.judge(
+                    scores, start, coef, intercept, some, self._n_machines, norms, votes, doubtful
+                )
             return votes, doubtful
 
         _compile_first(("vote", coef.dtype, is_sparse), lambda: judge(machines[:0], 0))

@@ -1,91 +1,242 @@
-"""Products and sums of whole rows, eight numbers at a time.
+"""Numbers of four machines as one value, and whole rows eight numbers at a time.
 
 The compiler makes vector instructions of plain loops too, but wraps each in checks that cost more
-than a row of a few dozen numbers. Here the length of a row is a multiple of ``WIDTH``.
+than a row of a few dozen numbers, and does not see that four machines take the same steps. Here
+the length of a row is a multiple of ``WIDTH``, and a ``Four`` holds a number of each machine.
 """
 
+import operator
 from typing import Any
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, models, overload, register_model
 
 WIDTH = 8
 _ANY_ORDER = ("reassoc", "nsz", "contract")
-_INDEX, _DOUBLE = ir.IntType(64), ir.DoubleType()
-_DOUBLES = ir.VectorType(_DOUBLE, WIDTH)
+_INDEX, _DOUBLE, _BIT = ir.IntType(64), ir.DoubleType(), ir.IntType(1)
+_DOUBLES, _FOUR = ir.VectorType(_DOUBLE, WIDTH), ir.VectorType(_DOUBLE, 4)
+
+
+class FourType(types.Type):
+    """The type of four numbers that are computed with at once, each on its own."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Four")
+
+
+four_type = FourType()
+
+
+@register_model(FourType)
+class _FourModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _FOUR)
 
 
 @intrinsic
-def dot_in_any_order(typing_context: Any, W: Any, m: Any, X: Any, row: Any) -> Any:
-    """Return the product of row ``m`` of W and ``row`` of X, summed in any order."""
-    signature = types.float64(W, types.int64, X, types.int64)
+def four(typing_context: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
+    """Return four numbers as one value."""
+
+    def generate(context: Any, builder: Any, signature: Any, numbers: Any) -> Any:
+        value = _FOUR(ir.Undefined)
+        for k, number in enumerate(numbers):
+            value = builder.insert_element(value, number, _place(k))
+        return value
+
+    return four_type(*[types.float64] * 4), generate
+
+
+@intrinsic
+def parts(typing_context: Any, value: Any) -> Any:
+    """Return the four numbers of a value."""
+    numbers = types.UniTuple(types.float64, 4)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        w, width = _row(context, builder, signature.args[0], arguments[0], arguments[1])
-        x, _ = _row(context, builder, signature.args[2], arguments[2], arguments[3])
-        sums = [cgutils.alloca_once_value(builder, _DOUBLES([0.0] * WIDTH)) for _ in range(2)]
+        each = [builder.extract_element(arguments[0], _place(k)) for k in range(4)]
+        return context.make_tuple(builder, numbers, each)
 
-        def add(start: Any, total: Any) -> None:
-            product = builder.fmul(
-                builder.load(_eight(builder, w, start), align=4),
-                builder.load(_eight(builder, x, start), align=4),
-                flags=_ANY_ORDER,
-            )
-            product = _widened(builder, product)
-            builder.store(builder.fadd(builder.load(total), product, flags=_ANY_ORDER), total)
+    return numbers(four_type), generate
 
-        pairs = builder.and_(width, _INDEX(-2 * WIDTH))
-        with cgutils.for_range_slice(builder, _INDEX(0), pairs, _INDEX(2 * WIDTH), _INDEX) as (
-            j,
-            _,
-        ):
-            add(j, sums[0])
-            add(builder.add(j, _INDEX(WIDTH)), sums[1])
-        with builder.if_then(builder.icmp_signed("<", pairs, width)):
-            add(pairs, sums[0])
-        both = builder.fadd(builder.load(sums[0]), builder.load(sums[1]), flags=_ANY_ORDER)
-        reduce = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(_DOUBLE, [_DOUBLE, _DOUBLES]),
-            f"llvm.vector.reduce.fadd.v{WIDTH}f64",
-        )
-        return builder.call(reduce, [_DOUBLE(0.0), both], fastmath=_ANY_ORDER)
+
+def _binary(name: str) -> Any:
+    @intrinsic
+    def combine(typing_context: Any, a: Any, b: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return getattr(builder, name)(*arguments)
+
+        return four_type(four_type, four_type), generate
+
+    return combine
+
+
+_sum, _difference, _product, _quotient = map(_binary, ("fadd", "fsub", "fmul", "fdiv"))
+
+
+@intrinsic
+def _same(typing_context: Any, number: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        first = builder.insert_element(_FOUR(ir.Undefined), arguments[0], _place(0))
+        return builder.shuffle_vector(first, first, _places([0] * 4))
+
+    return four_type(types.float64), generate
+
+
+def _overload_operator(symbol: Any, combine: Any) -> None:
+    @overload(symbol)
+    def _(a, b):
+        if isinstance(a, FourType) and isinstance(b, FourType):
+            return lambda a, b: combine(a, b)
+        if isinstance(a, FourType) and isinstance(b, types.Number):
+            return lambda a, b: combine(a, _same(b))
+        if isinstance(b, FourType) and isinstance(a, types.Number):
+            return lambda a, b: combine(_same(a), b)
+        return None
+
+
+_overload_operator(operator.add, _sum)
+_overload_operator(operator.iadd, _sum)
+_overload_operator(operator.sub, _difference)
+_overload_operator(operator.mul, _product)
+_overload_operator(operator.imul, _product)
+_overload_operator(operator.truediv, _quotient)
+
+
+@overload(abs)
+def _(value):
+    return (lambda value: _absolute(value)) if isinstance(value, FourType) else None
+
+
+@intrinsic
+def _absolute(typing_context: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(_FOUR, [_FOUR])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.fabs.v4f64")
+        return builder.call(function, arguments)
+
+    return four_type(four_type), generate
+
+
+@intrinsic
+def where_at_most(typing_context: Any, value: Any, limit: Any, then: Any) -> Any:
+    """Return ``then`` where ``value`` is at most ``limit``, and zero elsewhere."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        value, limit, then = arguments
+        is_small = builder.fcmp_ordered("<=", value, limit)
+        return builder.select(is_small, then, _FOUR([0.0] * 4))
+
+    return four_type(four_type, four_type, four_type), generate
+
+
+@intrinsic
+def are_above(typing_context: Any, value: Any, limit: Any) -> Any:
+    """Return whether all of ``value`` are above ``limit``, which not-a-number never is."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        bits = builder.bitcast(builder.fcmp_ordered(">", *arguments), ir.IntType(4))
+        return builder.icmp_unsigned("==", bits, ir.IntType(4)(15))
+
+    return types.boolean(four_type, four_type), generate
+
+
+@intrinsic
+def as_single(typing_context: Any, value: Any) -> Any:
+    """Return numbers rounded to single precision."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        singles = builder.fptrunc(arguments[0], ir.VectorType(ir.FloatType(), 4))
+        return builder.fpext(singles, _FOUR)
+
+    return four_type(four_type), generate
+
+
+@intrinsic
+def dots(typing_context: Any, W: Any, machines: Any, X: Any, rows: Any) -> Any:
+    """Return the products of four rows of W and four rows of X, summed in any order."""
+    signature = four_type(W, machines, X, rows)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        sums = []
+        for k in range(4):
+            w, width = _row(context, builder, signature.args[:2], arguments[:2], k)
+            x, _ = _row(context, builder, signature.args[2:], arguments[2:], k)
+            sums.append(_dot(builder, w, x, width))
+        pairs = [_added_across(builder, sums[k], sums[k + 1], _NEIGHBOURS) for k in (0, 2)]
+        return _added_across(builder, *pairs, _HALVES)
 
     return signature, generate
 
 
+_NEIGHBOURS = ([0, 4, 2, 6], [1, 5, 3, 7])
+_HALVES = ([0, 1, 4, 5], [2, 3, 6, 7])
+
+
 @intrinsic
-def add(typing_context: Any, W: Any, m: Any, X: Any, row: Any, factor: Any) -> Any:
-    """Add ``factor`` times ``row`` of X to row ``m`` of W, each number rounded on its own."""
-    signature = types.void(W, types.int64, X, types.int64, types.float64)
+def add_rows(typing_context: Any, W: Any, machines: Any, X: Any, rows: Any, factors: Any) -> Any:
+    """Add factors times rows of X to rows of W, each number rounded on its own."""
+    signature = types.void(W, machines, X, rows, four_type)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        w, width = _row(context, builder, signature.args[0], arguments[0], arguments[1])
-        x, _ = _row(context, builder, signature.args[2], arguments[2], arguments[3])
-        first = builder.insert_element(_DOUBLES(ir.Undefined), arguments[4], ir.IntType(32)(0))
-        same = ir.VectorType(ir.IntType(32), WIDTH)([0] * WIDTH)
-        factors = builder.shuffle_vector(first, first, same)
-        with cgutils.for_range_slice(builder, _INDEX(0), width, _INDEX(WIDTH), _INDEX) as (j, _):
-            place = _eight(builder, w, j)
-            old = builder.load(place, align=4)
-            step = builder.fmul(
-                _widened(builder, builder.load(_eight(builder, x, j), align=4)), factors
-            )
-            new = builder.fadd(_widened(builder, old), step)
-            if new.type != old.type:
-                new = builder.fptrunc(new, old.type)
-            builder.store(new, place, align=4)
+        for k in range(4):
+            w, width = _row(context, builder, signature.args[:2], arguments[:2], k)
+            x, _ = _row(context, builder, signature.args[2:4], arguments[2:4], k)
+            whole = [_place(k).constant] * WIDTH
+            factor = builder.shuffle_vector(arguments[4], arguments[4], _places(whole))
+            with cgutils.for_range_slice(builder, _INDEX(0), width, _INDEX(WIDTH), _INDEX) as (
+                j,
+                _,
+            ):
+                place = _eight(builder, w, j)
+                old = builder.load(place, align=4)
+                step = builder.fmul(_widened(builder, _loaded(builder, x, j)), factor)
+                new = builder.fadd(_widened(builder, old), step)
+                if new.type != old.type:
+                    new = builder.fptrunc(new, old.type)
+                builder.store(new, place, align=4)
         return context.get_dummy_value()
 
     return signature, generate
 
 
-def _row(context: Any, builder: Any, kind: Any, array: Any, row: Any) -> tuple[Any, Any]:
-    """Return where a row begins, and how many numbers it has."""
-    layout = context.make_array(kind)(context, builder, array)
+def _dot(builder: Any, w: Any, x: Any, width: Any) -> Any:
+    """Return the product of two rows as four sums."""
+    sums = [cgutils.alloca_once_value(builder, _DOUBLES([0.0] * WIDTH)) for _ in range(2)]
+
+    def add(start: Any, total: Any) -> None:
+        product = builder.fmul(
+            _loaded(builder, w, start), _loaded(builder, x, start), flags=_ANY_ORDER
+        )
+        product = _widened(builder, product)
+        builder.store(builder.fadd(builder.load(total), product, flags=_ANY_ORDER), total)
+
+    for total in sums:
+        builder.store(_DOUBLES([0.0] * WIDTH), total)  # the places are the same for every row
+    pairs = builder.and_(width, _INDEX(-2 * WIDTH))
+    with cgutils.for_range_slice(builder, _INDEX(0), pairs, _INDEX(2 * WIDTH), _INDEX) as (j, _):
+        add(j, sums[0])
+        add(builder.add(j, _INDEX(WIDTH)), sums[1])
+    with builder.if_then(builder.icmp_signed("<", pairs, width)):
+        add(pairs, sums[0])
+    both = builder.fadd(builder.load(sums[0]), builder.load(sums[1]), flags=_ANY_ORDER)
+    low = builder.shuffle_vector(both, both, _places([0, 1, 2, 3]))
+    high = builder.shuffle_vector(both, both, _places([4, 5, 6, 7]))
+    return builder.fadd(low, high, flags=_ANY_ORDER)
+
+
+def _added_across(builder: Any, a: Any, b: Any, places: Any) -> Any:
+    first, second = (builder.shuffle_vector(a, b, _places(each)) for each in places)
+    return builder.fadd(first, second, flags=_ANY_ORDER)
+
+
+def _row(context: Any, builder: Any, kinds: Any, values: Any, k: int) -> tuple[Any, Any]:
+    """Return where a row begins, the ``k``-th of those named, and how many numbers it has."""
+    layout = context.make_array(kinds[0])(context, builder, values[0])
     width = builder.extract_value(layout.shape, 1)
+    row = builder.extract_value(values[1], k)
+    if row.type != _INDEX:
+        row = builder.sext(row, _INDEX)
     return builder.gep(layout.data, [builder.mul(row, width)]), width
 
 
@@ -94,5 +245,17 @@ def _eight(builder: Any, row: Any, start: Any) -> Any:
     return builder.bitcast(builder.gep(row, [start]), vector.as_pointer())
 
 
+def _loaded(builder: Any, row: Any, start: Any) -> Any:
+    return builder.load(_eight(builder, row, start), align=4)
+
+
 def _widened(builder: Any, numbers: Any) -> Any:
     return numbers if numbers.type == _DOUBLES else builder.fpext(numbers, _DOUBLES)
+
+
+def _place(k: int) -> Any:
+    return ir.IntType(32)(k)
+
+
+def _places(places: Any) -> Any:
+    return ir.VectorType(ir.IntType(32), len(places))(list(places))

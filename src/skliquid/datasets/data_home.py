@@ -1,0 +1,81 @@
+"""Where datasets are kept that do not come with the package, and how they get there."""
+
+import io
+import os
+import tempfile
+import zlib
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from urllib.request import urlopen
+from zipfile import BadZipFile, ZipFile
+
+from skliquid.datasets.catalogue import CatalogueEntry
+
+TIMEOUT = 30
+"""Seconds to wait for UCI."""
+
+
+class DatasetNotAvailable(FileNotFoundError):  # noqa: N818
+    """The dataset is not on this machine and could not be downloaded."""
+
+
+def data_home() -> Path:
+    """Return the folder named by ``SKLIQUID_DATA_HOME``, or ``skliquid`` in the user's cache."""
+    if chosen := os.environ.get("SKLIQUID_DATA_HOME"):
+        return Path(chosen).expanduser()
+    if os.name == "nt":
+        cache = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    else:
+        cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "skliquid"
+
+
+def find(entry: CatalogueEntry) -> Path | None:
+    """Return the file of the dataset in the data home, under our name for it or under UCI's."""
+    for name in (f"{entry.name}.csv", entry.file_name):
+        for packed in ("", ".gz", ".xz"):
+            path = data_home() / f"{name}{packed}"
+            if path.is_file():
+                return path
+    return None
+
+
+def download(entry: CatalogueEntry) -> bytes:
+    """Return the dataset's file from UCI's archive, or say in one sentence what to do instead."""
+    try:
+        with urlopen(entry.archive, timeout=TIMEOUT) as response:
+            archive = _read(response, entry.name)
+        with ZipFile(io.BytesIO(archive)) as members:
+            return members.read(entry.file_name)
+    except (OSError, HTTPException, BadZipFile, KeyError, zlib.error) as error:
+        raise DatasetNotAvailable(
+            f"{entry.name} does not come with skliquid and could not be downloaded ({error}): put "
+            f"the file {entry.file_name} of https://archive.ics.uci.edu/dataset/{entry.uci_id} "
+            f"into {data_home()} and load it again."
+        ) from error
+
+
+def store(data: bytes, name: str) -> None:
+    """Write a file of the data home, whole or not at all."""
+    home = data_home()
+    home.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=home) as folder:
+        part = Path(folder) / name
+        part.write_bytes(data)
+        part.replace(home / name)
+
+
+def _read(response: HTTPResponse, name: str) -> bytes:
+    """Return what UCI sends, and show how much has come, if rich is installed."""
+    try:
+        from rich.console import Console
+        from rich.progress import Progress
+    except ImportError:
+        return response.read()
+    blocks = []
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"Downloading {name}", total=response.length)
+        while block := response.read(1 << 16):
+            blocks.append(block)
+            progress.advance(task, len(block))
+    return b"".join(blocks)

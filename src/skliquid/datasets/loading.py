@@ -1,0 +1,115 @@
+"""Loading a dataset by its name, or by the path of a user's own file."""
+
+from importlib import resources
+from os import PathLike
+
+from skliquid.datasets.catalogue import CATALOGUE, LICENCE, CatalogueEntry
+from skliquid.datasets.data_home import data_home, download, find, store
+from skliquid.datasets.dataset import Dataset, dataset_from_table
+from skliquid.datasets.own_file import check_path, load_own_file
+from skliquid.datasets.table import Table, checksum, read_csv
+
+
+class DatasetDamaged(ValueError):  # noqa: N818
+    """A file does not say what the dataset of its name says."""
+
+
+def load_dataset(
+    name: str | PathLike[str], *, as_frame: bool = False, target: str | None = None
+) -> Dataset:
+    """Return a dataset of the paper, or one from a file.
+
+    Parameters
+    ----------
+    name : str or path
+        One of ``DATASET_NAMES``, or the path of a ``.csv``, ``.csv.gz``, ``.csv.xz`` or
+        ``.parquet`` file. In a file, a feature is numerical when every value present is a number,
+        and else categorical; a cell with nothing, ``?``, ``NA`` or ``nan`` is missing.
+    as_frame : bool
+        Whether X and y are of pandas instead of numpy.
+    target : str
+        For a file: the column with the classes. The last by default.
+
+    Returns
+    -------
+    Dataset
+        The rows as the source has them. A dataset of the paper is checked against its checksum.
+
+    Examples
+    --------
+    >>> from skliquid.datasets import load_dataset
+    >>> heart = load_dataset("heart")
+    >>> heart
+    Dataset('heart', 270 rows, 13 features, classes 1: 150, 2: 120)
+    >>> heart.feature_names[:3], heart.kinds[:3]
+    (('age', 'sex', 'chest'), ('numerical', 'categorical', 'categorical'))
+    """
+    if isinstance(name, str) and name in CATALOGUE:
+        return _load_known(CATALOGUE[name], as_frame=as_frame, target=target)
+    return load_own_file(check_path(name), as_frame=as_frame, target=target)
+
+
+def available_datasets() -> list[str]:
+    """Return the names of the paper's datasets that load without a network.
+
+    They come with the package or have a file in the data home. Files are not opened: a damaged one
+    is worth an error when it is loaded, not silence here.
+    """
+    return [
+        name for name, entry in CATALOGUE.items() if entry.is_embedded or find(entry) is not None
+    ]
+
+
+def _load_known(entry: CatalogueEntry, *, as_frame: bool, target: str | None) -> Dataset:
+    if target is not None:
+        raise ValueError(
+            f"target must be left out for a dataset of the paper: {target!r} was given, and the "
+            f"class of {entry.name} is {entry.target!r}. Leave it out, or give the path of a file."
+        )
+    return dataset_from_table(
+        _known_table(entry),
+        entry.kinds,
+        target=entry.target,
+        as_frame=as_frame,
+        name=entry.name,
+        source=entry.source,
+        licence=LICENCE,
+        citation=entry.citation,
+    )
+
+
+def _known_table(entry: CatalogueEntry) -> Table:
+    if entry.is_embedded:
+        file = resources.files("skliquid.datasets") / "embedded" / f"{entry.name}.csv.xz"
+        return _checked(entry, file.read_bytes(), str(file), "Install skliquid again.")
+    if path := find(entry):
+        way_out = f"Remove it or put UCI's {entry.file_name} in its place, and load it again."
+        return _checked(entry, path.read_bytes(), str(path), way_out)
+    data = download(entry)
+    came_as = f"{entry.file_name}, as downloaded from {entry.archive},"
+    way_out = f"It was not kept: load it again, or put the right file into {data_home()}."
+    table = _checked(entry, data, came_as, way_out)
+    store(data, entry.file_name)
+    return table
+
+
+def _checked(entry: CatalogueEntry, data: bytes, path: str, way_out: str) -> Table:
+    """Return the table in ``data``, or raise unless it has the checksum of ``entry``.
+
+    The checksum is of the table and not of the file, so that one check serves the packed files of
+    the package, UCI's own file and any copy of it, and is made on what is handed out.
+    """
+    try:
+        table = read_csv(data, path)
+        found = checksum(table, (*entry.kinds, "categorical"))
+    except ValueError as error:
+        raise DatasetDamaged(
+            f"{path} must hold {entry.name}, with the checksum {entry.checksum}: it cannot be read "
+            f"({error}) {way_out}"
+        ) from error
+    if found != entry.checksum:
+        raise DatasetDamaged(
+            f"{path} must hold {entry.name}, with the checksum {entry.checksum}: it has {found} "
+            f"and is damaged or another version. {way_out}"
+        )
+    return table

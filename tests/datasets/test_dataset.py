@@ -1,0 +1,75 @@
+import builtins
+import math
+
+import numpy as np
+import pytest
+
+from skliquid.datasets.dataset import Dataset, dataset_from_table
+from skliquid.datasets.table import Table
+
+TABLE = Table(
+    ("age", "class", "city", "date"),
+    (("41", "?", "7"), ("a", "b", "a"), ("Bonn", "?", "Rom"), ("2015-02-04", "2015-02-05", "")),
+)
+KINDS = ("numerical", "categorical", "time")
+
+
+def dataset(*, as_frame=False) -> Dataset:
+    return dataset_from_table(
+        TABLE, KINDS, target="class", as_frame=as_frame, name="towns", source="here"
+    )
+
+
+def test_mixed_features_are_floats_and_text_in_one_array():
+    towns = dataset()
+    assert towns.X.dtype == object
+    assert towns.X[0].tolist() == [41.0, "Bonn", "2015-02-04"]
+    assert math.isnan(towns.X[1, 0])
+    assert towns.X[1, 1] is None
+    assert towns.X[2, 2] is None
+    assert towns.y.tolist() == ["a", "b", "a"]
+    assert towns.feature_names == ("age", "city", "date")
+
+
+def test_numerical_features_are_an_array_of_floats():
+    table = Table(("a", "b", "class"), (("1", "2"), ("3", "?"), ("x", "y")))
+    numerical = dataset_from_table(
+        table, ("numerical", "numerical"), target="class", as_frame=False, name="", source=""
+    )
+    np.testing.assert_array_equal(numerical.X, [[1, 3], [2, np.nan]])
+    assert numerical.X.dtype == np.float64
+    assert numerical.X.flags.c_contiguous
+    assert numerical.n_missing == 1
+
+
+def test_a_frame_has_columns_of_the_kinds_of_the_features():
+    towns = dataset(as_frame=True)
+    assert list(towns.X.columns) == ["age", "city", "date"]
+    assert towns.X["age"].dtype == np.float64
+    assert towns.X["city"].dtype == "category"
+    assert list(towns.X["city"].cat.categories) == ["Bonn", "Rom"]
+    assert towns.X["date"][0] == "2015-02-04"
+    assert towns.y.name == towns.target_name == "class"
+    assert towns.y.tolist() == ["a", "b", "a"]
+
+
+@pytest.mark.parametrize("as_frame", [False, True])
+def test_a_dataset_counts_its_rows_classes_and_missing_cells(as_frame):
+    towns = dataset(as_frame=as_frame)
+    assert (towns.n_rows, towns.n_features, towns.n_missing) == (3, 3, 3)
+    assert towns.class_counts == {"a": 2, "b": 1}
+    assert repr(towns) == "Dataset('towns', 3 rows, 3 features, classes a: 2, b: 1)"
+
+
+def test_without_pandas_the_error_names_the_extra(monkeypatch):
+    real_import = builtins.__import__
+
+    def no_pandas(name, *arguments, **more):
+        if name == "pandas":
+            raise ImportError(name)
+        return real_import(name, *arguments, **more)
+
+    monkeypatch.setattr(builtins, "__import__", no_pandas)
+    assert dataset().n_rows == 3
+    with pytest.raises(ImportError, match=r"data frame needs pandas.*skliquid\[pandas\]"):
+        dataset(as_frame=True)
