@@ -1,0 +1,5 @@
+"""``python -m skliquid.cli``."""
+
+from skliquid.cli import main
+
+main()

@@ -1,0 +1,149 @@
+"""``skliquid reproduce``: the paper's tables and figures, from trials to one page."""
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from skliquid.datasets import DATASET_NAMES, available_datasets, load_dataset
+from skliquid.experiments.report import Plan, write_report
+from skliquid.experiments.runner import interruptible, run_trials
+from skliquid.experiments.spec import Experiment, experiment_files, load_experiment
+from skliquid.experiments.store import Store
+from skliquid.experiments.trial import Trial
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help="Experiments by name, or TOML files; all when none is given."),
+    ] = None,
+    *,
+    datasets: Annotated[
+        list[str] | None,
+        typer.Option(help="Datasets by name, or CSV or Parquet files (file::target)."),
+    ] = None,
+    trials: Annotated[int | None, typer.Option(min=2, help="Trials of each method.")] = None,
+    full: Annotated[bool, typer.Option("--full", help="As many trials as the paper.")] = False,
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
+    out: Annotated[Path, typer.Option(help="Where results go.")] = Path("out"),
+    retry: Annotated[bool, typer.Option("--retry", help="Try failed trials again.")] = False,
+) -> None:
+    """Run the paper's experiments, and write every table and figure and one page with all.
+
+    Running again does only what is missing; Ctrl-C stops cleanly at any time.
+    """
+    console = Console()
+    sys.path.append(str(Path.cwd()))  # where a mechanism of the user's own may be
+    try:
+        experiments = _experiments(names or [])
+        wanted = _datasets(datasets, console)
+    except (ValueError, OSError) as error:
+        console.print(f"[red]{error}", soft_wrap=True)
+        raise typer.Exit(2) from None
+    start, n_jobs = perf_counter(), jobs if jobs > 0 else os.cpu_count() or 1
+    with Store(out / "trials.sqlite") as store:
+        if retry:
+            store.forget_errors()
+        plan = [
+            (each, list(each.trials(wanted, _count(each, trials, full)))) for each in experiments
+        ]
+        everything = [trial for _, of_one in plan for trial in of_one]
+        missing = store.missing(everything)
+        n_there = len({trial.key for trial in everything}) - len(missing)
+        if n_there:
+            console.print(f"{n_there} trials are there already, {len(missing)} are to be run.")
+        try:
+            with ExitStack() as stack:
+                stack.enter_context(interruptible())
+                progress = stack.enter_context(_progress(console))
+                bar = progress.add_task("Trials", total=len(missing))
+                run_trials(missing, store, n_jobs=n_jobs, report=lambda n: progress.advance(bar, n))
+        except KeyboardInterrupt:
+            console.print("Stopped. What was finished is kept; run the same command to go on.")
+            raise typer.Exit(130) from None
+        n_failed = len(store.errors(everything))
+        with console.status("Drawing"):
+            page = write_report(plan, store, out, left_out=_left_out(wanted))
+            store.export(out)
+    if n_failed:
+        console.print(f"[red]{n_failed} trials failed; the page says why. --retry tries again.")
+    seconds = perf_counter() - start
+    console.print(f"Done in {seconds:.0f} s: open {page}", soft_wrap=True)
+    if n_failed:
+        raise typer.Exit(1)
+
+
+def _experiments(names: Sequence[str]) -> list[Experiment]:
+    known = experiment_files()
+    paths = [Path(name) if name.endswith(".toml") else known.get(name) for name in names] or list(
+        known.values()
+    )
+    for name, path in zip(names, paths, strict=False):
+        if path is None or not path.is_file():
+            raise ValueError(
+                f"NAME must be an experiment or a TOML file: {name!r} is neither. "
+                f"Choose among {', '.join(known)}."
+            )
+    return [load_experiment(path) for path in paths if path is not None]
+
+
+def _datasets(asked: Sequence[str] | None, console: Console) -> list[str]:
+    if asked:
+        for name in asked:
+            path, _, target = name.partition("::")
+            load_dataset(path, target=target or None)
+        return list(asked)
+    for name in _left_out(available_datasets()):
+        try:
+            load_dataset(name)
+        except OSError as error:
+            console.print(f"[yellow]{name} is left out. {error}", soft_wrap=True)
+    return available_datasets()
+
+
+def _left_out(there: Sequence[str]) -> list[str]:
+    return [name for name in DATASET_NAMES if name not in there]
+
+
+def _count(experiment: Experiment, trials: int | None, full: bool) -> int:
+    if trials is not None and experiment.n_trials:
+        return trials
+    return experiment.n_trials if full else experiment.n_quick_trials
+
+
+def _evenly(plan: Plan) -> list[Trial]:
+    """Return all trials, so ordered that every experiment has its share at any time."""
+    share = []
+    for _, trials in plan:
+        count = 1 + max((trial.number for trial in trials), default=0)
+        share += [((trial.number + 0.5) / count, trial) for trial in trials]
+    return [trial for _, trial in sorted(share, key=lambda pair: pair[0])]
+
+
+def _progress(console: Console) -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=min(40, shutil.get_terminal_size().columns // 3)),
+        MofNCompleteColumn(),
+        TextColumn("run"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=console,
+    )

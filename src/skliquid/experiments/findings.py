@@ -1,0 +1,113 @@
+"""Findings: what the results say, in sentences made from their numbers."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from skliquid.experiments.spec import Experiment
+from skliquid.experiments.tables import WHOSE, Estimate, Results, Table, grouped, results_table
+
+Shown = Sequence[tuple[Experiment, Results]]
+
+
+def findings(shown: Shown) -> list[str]:
+    """Return a sentence or two for each experiment that has results."""
+    words: list[str] = []
+    for experiment, results in shown:
+        if not results:
+            continue
+        if experiment.kind == "results":
+            words += _of_results(experiment, results)
+        elif experiment.kind == "curves":
+            words += _of_curves(experiment, results)
+        elif experiment.kind == "search":
+            words += _of_search(results)
+    return words
+
+
+def _of_results(experiment: Experiment, results: Results) -> Iterator[str]:
+    table = results_table(experiment, results)
+    for measure in ("accuracy", "cost") if experiment.published else ():
+        values = [
+            each
+            for each in table.values
+            if each["measure"] == measure
+            and each["protocol"] == "paper"
+            and each["published"] != ""
+            and not each["ensemble"].startswith("Ada")
+            and not math.isnan(each["mean"])
+        ]
+        far = [each for each in values if each["differs"]]
+        gap = max((abs(each["mean"] - each["published"]) for each in values), default=0.0)
+        where = ", ".join(sorted({each["dataset"] for each in far})) or "none"
+        yield (
+            f"{experiment.title}: under their rules, {len(values) - len(far)} of "
+            f"{len(values)} values of {measure} of delegating ensembles are within two standard "
+            f"errors of the published; the largest gap is {gap:.3f}. Datasets with a value "
+            f"further off: {where}."
+        )
+    for protocol in experiment.protocols:
+        yield from _against_boosting(experiment, table, protocol)
+
+
+def _against_boosting(experiment: Experiment, table: Table, protocol: str) -> Iterator[str]:
+    best: dict[str, dict[bool, tuple[float, str]]] = {}
+    spread: dict[str, list[float]] = {}
+    for each in table.values:
+        if each["measure"] != "accuracy" or each["protocol"] != protocol:
+            continue
+        is_boosted = each["ensemble"].startswith("Ada")
+        of_dataset = best.setdefault(each["dataset"], {})
+        value = (each["mean"], each["ensemble"])
+        of_dataset[is_boosted] = max(of_dataset.get(is_boosted, (-1.0, "")), value)
+        if not is_boosted:
+            spread.setdefault(each["dataset"], []).append(each["mean"])
+    both = {name: pair for name, pair in best.items() if len(pair) == 2}
+    wins = [name for name, pair in both.items() if pair[False][0] > pair[True][0]]
+    if both:
+        yield (
+            f"{experiment.title}, {WHOSE[protocol]}: the best delegating ensemble is more accurate "
+            f"than the best AdaBoost on {len(wins)} of {len(both)} datasets"
+            f"{' (' + ', '.join(wins) + ')' if wins else ''}."
+        )
+    widest = max(spread, key=lambda name: max(spread[name]) - min(spread[name]), default="")
+    if widest:
+        yield (
+            f"{experiment.title}, {WHOSE[protocol]}: mechanisms, Direct included, lie furthest "
+            f"apart on {widest}, by {max(spread[widest]) - min(spread[widest]):.3f} in accuracy."
+        )
+
+
+def _of_curves(experiment: Experiment, results: Results) -> Iterator[str]:
+    for protocol in experiment.protocols:
+        ends: dict[str, list[tuple[float, float, str]]] = {}
+        majority: dict[str, list[tuple[float, str]]] = {}
+        for (dataset, label), of_method in grouped(experiment, results, protocol).items():
+            accuracy = Estimate.of(each["accuracy_one_pass"] for each in of_method)
+            ends.setdefault(dataset, []).append((accuracy.mean, accuracy.error, label))
+            if label != "Direct":
+                size = Estimate.of(each["minimum_majority"] for each in of_method)
+                majority.setdefault(dataset, []).append((size.mean, label))
+        order = ", ".join(
+            f"{name}: {max(found)[2]} ({max(found)[0]:.3f})" for name, found in ends.items()
+        )
+        yield f"{experiment.title}, {WHOSE[protocol]}: most accurate when delegation ends: {order}."
+        spread_out = ", ".join(
+            f"{name}: {max(found)[1]} ({max(found)[0]:.1f})" for name, found in majority.items()
+        )
+        yield (
+            f"{experiment.title}, {WHOSE[protocol]}: weight is least concentrated, by minimum "
+            f"majority, under {spread_out}."
+        )
+
+
+def _of_search(results: Results) -> Iterator[str]:
+    by_rate: dict[str, dict[float, list[float]]] = {}
+    for trial, result in results:
+        rates = by_rate.setdefault(trial.dataset, {})
+        rates.setdefault(trial.method["delegation_rate"], []).append(result["accuracy_final"])
+    best = {
+        name: max(rates, key=lambda rate: Estimate.of(rates[rate]).mean)
+        for name, rates in by_rate.items()
+    }
+    order = ", ".join(f"{name}: {rate}" for name, rate in best.items())
+    yield f"Parameter search: the delegation rate with the highest mean accuracy is, on {order}."

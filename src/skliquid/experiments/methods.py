@@ -1,0 +1,168 @@
+"""Methods: what is trained in a trial, and what is recorded of it."""
+
+import importlib
+import math
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.linear_model import SGDClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from skliquid.arrays import Labels
+from skliquid.delegation_graph import DelegationGraph
+from skliquid.ensemble import LiquidEnsembleClassifier, shares
+from skliquid.experiments.protocols import Halves, Protocol
+from skliquid.increments import Rows, slices
+from skliquid.mechanisms import MECHANISMS, as_mechanism
+from skliquid.record import TrainingRecord
+from skliquid.schedules import Rounded, n_asked
+from skliquid.training import Training, finish, train
+from skliquid.voting import winner
+
+Result = dict[str, Any]
+ESTIMATORS = {"sgd": SGDClassifier, "tree": lambda: DecisionTreeClassifier(max_depth=1)}
+
+
+def run(method: Mapping[str, Any], halves: Halves, protocol: Protocol, seed: int) -> Result:
+    """Train one method on one half, judge it on the other, and return what is recorded."""
+    start = perf_counter()
+    result = METHODS[method["method"]](dict(method), halves, protocol, seed)
+    return result | {"seconds": perf_counter() - start}
+
+
+def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int) -> Result:
+    """Return the record of a delegating ensemble.
+
+    Beside the ensemble's parameters, ``method`` may hold: ``goes_on``, instead of the protocol's;
+    ``final_fit``, false to train only as long as voters delegate, and ``curves``, false to leave
+    out the accuracy on the test half during training.
+    """
+    schedule = Rounded(method["delegation_rate"], protocol.rounding)  # type: ignore[arg-type]
+    is_finished = method.get("final_fit", True)
+    ensemble = LiquidEnsembleClassifier(
+        ESTIMATORS[method.get("estimator", "sgd")](),
+        n_estimators=method["n_estimators"],
+        n_final=method["n_final"],
+        mechanism=mechanism_named(method["mechanism"]),
+        delegation_rate=schedule,
+        increment_size=method["increment_size"],
+        competence=method.get("competence", "training"),
+        final_fit="scratch"
+        if is_finished and not method.get("goes_on", protocol.goes_on)
+        else "none",
+        random_state=seed,
+    )
+    cuts = slices(len(halves.y_train), method["increment_size"])
+    if not is_finished:
+        cuts = cuts[: _n_delegations(schedule, method["n_estimators"], method["n_final"])]
+    training, rules = ensemble._start(np.unique(halves.y_train)), ensemble._rules(len(cuts))
+    data = Rows(range(len(halves.y_train)), halves.X_train, halves.y_train, None)
+    order = training.rng.permutation(len(data.y))
+    curve = _Curve(training, halves, always=not is_finished) if method.get("curves", True) else None
+    train(training, rules, (data.at(order[cut]) for cut in cuts), curve)
+    result = _scores(_predicted(training, halves), halves.y_test, "one_pass")
+    if is_finished:
+        finish(training, halves.X_train, halves.y_train, None, warm=False)
+        result |= _scores(_predicted(training, halves), halves.y_test, "final")
+    return result | _of_training(training.record, method["increment_size"])
+
+
+def adaboost(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int) -> Result:
+    """Return the record of AdaBoost; scikit-learn refuses voters that are worse than chance."""
+    ensemble = AdaBoostClassifier(
+        ESTIMATORS[method["estimator"]](),
+        n_estimators=method["n_estimators"],
+        random_state=np.random.RandomState(seed % 2**32),
+    )
+    try:
+        ensemble.fit(halves.X_train, halves.y_train)
+    except ValueError as error:
+        if "worse than random" not in str(error):
+            raise
+        return {"refused": True}
+    predicted = ensemble.predict(halves.X_test)
+    passes = sum(getattr(each, "n_iter_", 1) for each in ensemble.estimators_)
+    size = len(ensemble.estimators_)
+    return _scores(predicted, halves.y_test, "final") | {
+        "cost_increments": 0,
+        "cost_final_fit": int(passes) * len(halves.y_train),
+        "n_representatives": size,
+    }
+
+
+METHODS = {"liquid": liquid, "adaboost": adaboost}
+
+
+def mechanism_named(name: str) -> Any:
+    """Return the mechanism of that name, or the one that ``module:name`` points at."""
+    if ":" not in name:
+        return as_mechanism(name)
+    module, attribute = name.split(":", 1)
+    try:
+        return as_mechanism(getattr(importlib.import_module(module), attribute))
+    except (ImportError, AttributeError) as error:
+        raise ValueError(
+            f"mechanism must be one of {', '.join(MECHANISMS)}, or module:name of one of yours: "
+            f"{name!r} cannot be imported ({error}). Put the module where Python finds it."
+        ) from error
+
+
+class _Curve:
+    """Accuracy on the test half during training: always, or only when some have delegated."""
+
+    def __init__(self, training: Training, halves: Halves, *, always: bool):
+        self._training, self._halves, self._always = training, halves, always
+        self._last = training.graph
+
+    def __call__(self, graph: DelegationGraph) -> float:
+        if graph is self._last and not self._always:
+            return math.nan
+        self._last = graph
+        predicted = _predicted(self._training, self._halves)
+        return float(np.mean(predicted == self._halves.y_test))
+
+
+def _predicted(training: Training, halves: Halves) -> Labels:
+    return winner(shares(training, halves.X_test, n_classes=2))
+
+
+def _scores(predicted: Labels, y: Labels, when: str) -> Result:
+    """Return measures of a vote: those of scikit-learn, from the four counts of two classes."""
+    (a, b), (c, d) = (np.bincount(predicted[y == label], minlength=2).tolist() for label in (0, 1))
+    first, second = 2 * a / max(2 * a + b + c, 1), 2 * d / max(2 * d + b + c, 1)
+    return {
+        f"accuracy_{when}": (a + d) / len(y),
+        f"f1_first_{when}": first,
+        f"f1_second_{when}": second,
+        f"f1_macro_{when}": (first + second) / 2,
+        f"balanced_accuracy_{when}": (a / max(a + b, 1) + d / max(c + d, 1)) / 2,
+    }
+
+
+def _of_training(record: TrainingRecord, increment_size: int) -> Result:
+    last = record[-1]
+    return {
+        "cost_increments": record.cost.increments,
+        "cost_increments_nominal": sum(len(each.voters) for each in record) * increment_size,
+        "cost_final_fit": record.cost.final_fit,
+        "n_increments": len(record),
+        "n_representatives": len(last.graph.representatives),
+        "minimum_majority": last.minimum_majority,
+        "largest_share": last.largest_share,
+        "gini": last.gini,
+        "curve_representatives": [len(each.graph.representatives) for each in record],
+        "curve_accuracy": [each.eval_accuracy for each in record],
+        "curve_minimum_majority": [each.minimum_majority for each in record],
+        "curve_largest_share": [each.largest_share for each in record],
+    }
+
+
+def _n_delegations(schedule: Rounded, n_voters: int, n_final: int) -> int:
+    """Return how many increments it takes until nobody is asked to delegate any more."""
+    n_increments = 0
+    while asked := n_asked(schedule, n_increments + 1, n_voters, n_final):
+        n_voters, n_increments = n_voters - asked, n_increments + 1
+    return n_increments

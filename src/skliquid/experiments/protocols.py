@@ -1,0 +1,122 @@
+"""Protocols: how a dataset becomes two halves, and by what rules a trial is judged."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from skliquid.arrays import Floats, Labels
+from skliquid.datasets import load_dataset
+
+
+@dataclass(frozen=True)
+class Halves:
+    """A dataset cut in two: one half to learn from, one to be judged on."""
+
+    X_train: Floats
+    y_train: Labels
+    X_test: Floats
+    y_test: Labels
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """The rules of a trial.
+
+    Parameters
+    ----------
+    prepare : callable
+        ``prepare(X, is_train, kinds)`` returns the features as voters see them, from numbers and
+        the positions of categories in sorted order.
+    drops_missing : bool
+        Whether rows with a missing value are left out.
+    rounding : str
+        How a share of the representatives becomes a number of delegators.
+    goes_on : bool
+        Whether representatives go on training when nobody delegates any more.
+    judged : str
+        Which of the accuracies that every trial records is reported.
+    """
+
+    prepare: Callable[[Floats, NDArray[np.bool_], Sequence[str]], Floats]
+    drops_missing: bool
+    rounding: str
+    goes_on: bool
+    judged: str
+
+
+def raw(X: Floats, is_train: NDArray[np.bool_], kinds: Sequence[str]) -> Floats:
+    """Return numbers as they are, positions of categories as if they were numbers, no times."""
+    return X[:, [k for k, kind in enumerate(kinds) if kind != "time"]]
+
+
+def scaled(X: Floats, is_train: NDArray[np.bool_], kinds: Sequence[str]) -> Floats:
+    """Return numbers scaled and categories one-hot, as the training half says; no times."""
+    coder = make_column_transformer(
+        (
+            make_pipeline(SimpleImputer(strategy="median"), StandardScaler()),
+            _places(kinds, "numerical"),
+        ),
+        (
+            make_pipeline(
+                SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")
+            ),
+            _places(kinds, "categorical"),
+        ),
+        sparse_threshold=0,
+    )
+    numbers: Floats = coder.fit(X[is_train]).transform(X)
+    return numbers
+
+
+PROTOCOLS: dict[str, Protocol] = {
+    "paper": Protocol(raw, drops_missing=True, rounding="floor", goes_on=True, judged="one_pass"),
+    "ours": Protocol(
+        scaled, drops_missing=False, rounding="at_least_one", goes_on=False, judged="final"
+    ),
+}
+
+
+@lru_cache(maxsize=2)
+def halves(dataset: str, target: str | None, protocol: str, seed: int) -> Halves:
+    """Return ``dataset`` under ``protocol``, cut in half at random."""
+    rules, (kinds, X, labels) = PROTOCOLS[protocol], _coded(dataset, target)
+    if rules.drops_missing:
+        complete = ~np.isnan(X).any(axis=1)
+        X, labels = X[complete], labels[complete]
+    is_train = np.zeros(len(labels), dtype=np.bool_)
+    order = np.random.default_rng(seed).permutation(len(labels))
+    is_train[order[: len(labels) // 2]] = True
+    numbers = rules.prepare(X, is_train, kinds)
+    return Halves(numbers[is_train], labels[is_train], numbers[~is_train], labels[~is_train])
+
+
+@lru_cache(maxsize=8)
+def _coded(name: str, target: str | None) -> tuple[tuple[str, ...], Floats, Labels]:
+    """Return kinds, rows and labels of a dataset, categories as positions in sorted order."""
+    dataset = load_dataset(name, target=target)
+    labels = np.unique(dataset.y, return_inverse=True)[1]
+    return (
+        tuple(dataset.kinds),
+        np.column_stack(list(map(_codes, dataset.X.T, dataset.kinds))),
+        labels,
+    )
+
+
+def _codes(column: NDArray[Any], kind: str) -> Floats:
+    if kind == "numerical":
+        return column.astype(np.float64)
+    codes, known = np.full(len(column), np.nan), column != None  # noqa: E711
+    codes[known] = np.unique(column[known].astype(str), return_inverse=True)[1]
+    return codes
+
+
+def _places(kinds: Sequence[str], kind: str) -> list[int]:
+    return [k for k, each in enumerate(kinds) if each == kind]

@@ -1,0 +1,104 @@
+"""Trials: what one is, by what key it is known, and how it is run."""
+
+import hashlib
+import importlib
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
+
+from skliquid.datasets.catalogue import CATALOGUE
+from skliquid.experiments.methods import Result, run
+from skliquid.experiments.protocols import PROTOCOLS, halves
+
+_OF_EXPERIMENTS = ("methods", "protocols", "trial")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One method, trained once, on one half of one dataset.
+
+    Its random numbers follow from what it is, so that results depend neither on the order of
+    trials nor on who runs them. The cut into halves follows from dataset and number alone: in a
+    trial of the same number, all methods and protocols see the same halves.
+    """
+
+    dataset: str
+    protocol: str
+    method: Mapping[str, Any]
+    number: int
+    target: str | None = None
+
+    @property
+    def key(self) -> str:
+        """A name for this trial on this data under this code, the same on every machine."""
+        mechanism = self.method.get("mechanism", "")
+        versions = [code_version(), _data_version(self.dataset), _own_code_version(mechanism)]
+        return _hash(self._identity, *versions)
+
+    @property
+    def _identity(self) -> dict[str, Any]:
+        return asdict(self) | {"method": dict(self.method)}
+
+    def run(self) -> Result:
+        """Return what is recorded of this trial."""
+        cut = _seed("halves", self.dataset, self.number)
+        seed = _seed(self._identity)
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # raw features do not converge
+            data = halves(self.dataset, self.target, self.protocol, cut)
+            return run(self.method, data, PROTOCOLS[self.protocol], seed)
+
+
+@cache
+def code_version() -> str:
+    """Return a hash of all code that a trial's result may depend on."""
+    digest = hashlib.sha256()
+    for path, content in sorted(_sources(files("skliquid"))):
+        folder, _, name = path.removesuffix(".py").rpartition("/")
+        is_of_trials = folder.split("/")[0] in ("", "mechanisms", "pools")
+        if is_of_trials or (folder == "experiments" and name in _OF_EXPERIMENTS):
+            digest.update(path.encode() + b"\0" + content + b"\0")
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _data_version(dataset: str) -> str:
+    if dataset in CATALOGUE:
+        return CATALOGUE[dataset].checksum
+    return hashlib.sha256(Path(dataset).read_bytes()).hexdigest()
+
+
+@cache
+def _own_code_version(mechanism: str) -> str:
+    """Return a hash of the module that a mechanism of the user's own is in."""
+    if ":" not in mechanism:
+        return ""
+    module = importlib.import_module(mechanism.partition(":")[0])
+    return hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()
+
+
+def _sources(folder: Any, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _sources(entry, f"{prefix}{entry.name}/")
+        elif entry.name.endswith(".py"):
+            yield prefix + entry.name, entry.read_bytes()
+
+
+def _hash(*parts: Any) -> str:
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _seed(*parts: Any) -> int:
+    entropy = np.random.SeedSequence(int(_hash(*parts), 16))
+    return int(entropy.generate_state(1)[0])

@@ -1,0 +1,129 @@
+"""The commands, as one types them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+SKLIQUID = [sys.executable, "-m", "skliquid.cli"]
+SPEC = """
+title = "Mine"
+kind = "results"
+protocols = ["ours"]
+datasets = ["heart"]
+trials = {full = 3, quick = 2}
+[[methods]]
+method = "liquid"
+mechanism = ["direct", "MECHANISM"]
+increment_size = 20
+delegation_rate = 0.3
+n_estimators = 20
+n_final = 4
+"""
+OWN = """
+import numpy as np
+from skliquid import Mechanism
+from skliquid.mechanisms.selection import least_accurate
+
+
+def bold(gain, weight):
+    return np.maximum(gain, 0) ** 3
+
+
+mine = Mechanism(least_accurate, bold)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "mine.toml").write_text(SPEC.replace("MECHANISM", "own_mechanism:mine"))
+    (tmp_path / "own_mechanism.py").write_text(OWN)
+    return tmp_path
+
+
+def typed(folder, *words, code=0):
+    environment = os.environ | {"SKLIQUID_DATA_HOME": str(folder / "home"), "COLUMNS": "200"}
+    done = subprocess.run(
+        [*SKLIQUID, *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_a_mechanism_of_ones_own_by_changing_a_line(folder):
+    first = typed(folder, "reproduce", "mine.toml", "--datasets", "heart", "--jobs", "1")
+    assert "Done in" in first
+    table = (folder / "out" / "tables" / "mine.md").read_text()
+    assert "| heart | mine |" in table
+    again = typed(folder, "reproduce", "mine.toml", "--datasets", "heart", "--jobs", "1")
+    assert "4 trials are there already, 0 are to be run" in again
+    more = typed(folder, "reproduce", "mine.toml", "--datasets", "heart", "--full")
+    assert "4 trials are there already, 2 are to be run" in more
+
+
+def test_a_file_of_ones_own_is_a_dataset(folder):
+    rows = "".join(f"{k % 7},{k % 3},{'yes' if k % 7 > 3 else 'no'}\n" for k in range(120))
+    (folder / "data.csv").write_text("a,b,label\n" + rows)
+    typed(folder, "reproduce", "mine.toml", "--datasets", "data.csv::label", "--trials", "2")
+    assert "data.csv" in (folder / "out" / "tables" / "mine.md").read_text()
+
+
+def test_what_is_not_known_is_said_in_a_sentence(folder):
+    printed = typed(folder, "reproduce", "tabel_3", code=2)
+    assert "NAME must be an experiment or a TOML file: 'tabel_3' is neither" in printed
+    printed = typed(folder, "reproduce", "comparison", "--datasets", "hart", code=2)
+    assert "heart" in printed
+    assert "Traceback" not in printed
+
+
+def test_lists(folder):
+    printed = typed(folder, "mechanisms")
+    assert "proportional_weighted" in printed
+    printed = typed(folder, "datasets")
+    assert "online-shoppers" in printed
+    assert "12330" not in printed
+    assert "won: 1669, nowin: 1527" in printed
+
+
+def test_ctrl_c_stops_cleanly_and_the_rest_is_done_later(folder):
+    command = [*SKLIQUID, "reproduce", "mine.toml", "--datasets", "heart", "--trials", "60"]
+    environment = os.environ | {"COLUMNS": "200"}
+    running = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    store = folder / "out" / "trials.sqlite-wal"
+    for _ in range(600):
+        if store.exists() and store.stat().st_size > 30_000:
+            break
+        time.sleep(0.1)
+    running.send_signal(signal.SIGINT)
+    printed, _ = running.communicate(timeout=60)
+    assert running.returncode == 130, printed
+    assert "What was finished is kept" in printed
+    assert "Traceback" not in printed
+    printed = typed(folder, *command[3:])
+    assert "trials are there already" in printed
+    assert "Done in" in printed
+
+
+def test_without_the_extra_a_sentence_names_it(folder):
+    code = (
+        "import sys; sys.modules['typer'] = None; from skliquid.cli import main; "
+        "sys.argv = ['skliquid', 'datasets']; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "pip install 'skliquid[experiments]'" in done.stderr

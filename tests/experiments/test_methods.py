@@ -1,0 +1,94 @@
+import json
+
+import numpy as np
+import pytest
+from experiments.conftest import SMALL
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
+
+from skliquid import LiquidEnsembleClassifier
+from skliquid.experiments.methods import _scores, run
+from skliquid.experiments.protocols import PROTOCOLS, halves
+from skliquid.schedules import Rounded
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+RECORDED = {
+    "accuracy_one_pass", "accuracy_final", "f1_first_final", "f1_second_final", "f1_macro_final",
+    "balanced_accuracy_final", "cost_increments", "cost_final_fit", "seconds", "n_representatives",
+    "minimum_majority", "largest_share", "gini", "curve_representatives", "curve_accuracy",
+    "curve_minimum_majority", "curve_largest_share",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_everything_is_recorded_and_can_be_written(protocol):
+    result = run(SMALL, halves("heart", None, protocol, 1), PROTOCOLS[protocol], 3)
+    assert set(result) >= RECORDED
+    assert json.loads(json.dumps(result)).keys() == result.keys()
+
+
+def test_our_rules_are_those_of_the_classifier():
+    data = halves("heart", None, "ours", 1)
+    result = run(SMALL, data, PROTOCOLS["ours"], 3)
+    ensemble = LiquidEnsembleClassifier(
+        n_estimators=20,
+        n_final=4,
+        increment_size=20,
+        delegation_rate=Rounded(0.3),
+        random_state=3,
+    ).fit(data.X_train, data.y_train)
+    assert result["accuracy_final"] == ensemble.score(data.X_test, data.y_test)
+    assert result["cost_increments"] == ensemble.training_cost_.increments
+    assert result["cost_final_fit"] == ensemble.training_cost_.final_fit
+
+
+def test_under_the_papers_rules_representatives_go_on_until_the_data_end():
+    data = halves("heart", None, "paper", 1)
+    quick = SMALL | {"delegation_rate": 0.85, "mechanism": "random"}
+    result = run(quick, data, PROTOCOLS["paper"], 3)
+    assert result["n_increments"] == 7
+    assert result["curve_representatives"] == [4] * 7
+    assert result["cost_increments_nominal"] == 20 * (20 + 6 * 4)
+    stopped = run(quick | {"goes_on": False}, data, PROTOCOLS["paper"], 3)
+    assert stopped["n_increments"] == 1
+    assert stopped["accuracy_final"] == result["accuracy_final"]
+
+
+def test_without_final_fit_training_ends_with_delegation():
+    data = halves("heart", None, "paper", 1)
+    method = SMALL | {"final_fit": False, "mechanism": "direct"}
+    result = run(method, data, PROTOCOLS["paper"], 3)
+    assert result["n_increments"] == 5  # 20, 14, 10, 7, 5, 4
+    assert not np.isnan(result["curve_accuracy"]).any()
+    assert result["curve_accuracy"][-1] == result["accuracy_one_pass"]
+    assert "accuracy_final" not in result
+
+
+def test_measures_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    for share in (0.0, 0.3, 1.0):
+        y, predicted = rng.integers(0, 2, 90), (rng.random(90) < share).astype(int)
+        ours = _scores(predicted, y, "final")
+        both = f1_score(y, predicted, average=None, labels=[0, 1], zero_division=0.0)
+        assert ours["accuracy_final"] == accuracy_score(y, predicted)
+        assert [ours["f1_first_final"], ours["f1_second_final"]] == pytest.approx(list(both))
+        assert ours["balanced_accuracy_final"] == pytest.approx(
+            balanced_accuracy_score(y, predicted)
+        )
+
+
+def test_boosting_counts_its_passes():
+    data = halves("heart", None, "ours", 1)
+    method = {"method": "adaboost", "estimator": "tree", "n_estimators": 10}
+    result = run(method, data, PROTOCOLS["ours"], 3)
+    assert result["cost_final_fit"] == result["n_representatives"] * len(data.y_train)
+
+
+def test_boosting_that_is_refused_is_counted():
+    data = halves("credit-approval", None, "paper", 1)
+    rng = np.random.default_rng(0)
+    noise = data.__class__(
+        rng.normal(size=(40, 2)), rng.integers(0, 2, 40), data.X_test[:, :2], data.y_test
+    )
+    method = {"method": "adaboost", "estimator": "sgd", "n_estimators": 10}
+    results = [run(method, noise, PROTOCOLS["paper"], seed) for seed in range(20)]
+    assert {result.get("refused", False) for result in results} == {True, False}

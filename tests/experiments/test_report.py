@@ -1,0 +1,103 @@
+"""The report, made from a few real trials and read in a real browser."""
+
+import hashlib
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from skliquid.experiments.report import write_report
+from skliquid.experiments.runner import run_trials
+from skliquid.experiments.spec import experiment_files, load_experiment
+from skliquid.experiments.store import Store
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """All experiments of the paper, at a small size, on the smallest dataset."""
+    out = tmp_path_factory.mktemp("out")
+    plan = []
+    for path in experiment_files().values():
+        experiment = load_experiment(path)
+        trials = list(experiment.trials(["heart"], 2))
+        plan.append((experiment, trials[::7] if experiment.kind == "search" else trials))
+    with Store(out / "trials.sqlite") as store:
+        run_trials(store.missing(t for _, ts in plan for t in ts), store, n_jobs=2)
+        page = write_report(plan, store, out, left_out=["online-shoppers"])
+    return plan, out, page
+
+
+def test_every_table_and_figure_is_there(report):
+    _, out, page = report
+    tables = {path.name for path in (out / "tables").iterdir()}
+    for name in ("datasets", "harmful_states", "comparison", "during_delegation_tests"):
+        assert {f"{name}.md", f"{name}.tex", f"{name}.csv"} <= tables
+    figures = {path.name for path in (out / "figures").iterdir()}
+    for name in ("delegation_cost", "parameter_search_heart", "during_delegation_heart_paper"):
+        assert {f"{name}.png", f"{name}.svg"} <= figures
+    text = page.read_text()
+    assert "online-shoppers" in text
+    assert "their rules" in (out / "findings.md").read_text()
+
+
+def test_the_same_store_gives_the_same_bytes(report, tmp_path):
+    plan, out, _ = report
+    with Store(out / "trials.sqlite") as store:
+        write_report(plan, store, tmp_path, left_out=["online-shoppers"])
+    for path in sorted(tmp_path.rglob("*.*")):
+        twin = out / path.relative_to(tmp_path)
+        same = (
+            hashlib.sha256(path.read_bytes()).digest() == hashlib.sha256(twin.read_bytes()).digest()
+        )
+        assert same, path.name
+
+
+def test_failures_are_told(report, tmp_path):
+    plan, _, _ = report
+    with Store(tmp_path / "trials.sqlite") as store:
+        store.add([(plan[0][1][0], None, "it <went> wrong")])
+        text = write_report(plan[:1], store, tmp_path).read_text()
+    assert "1 trials failed" in text
+    assert "it &lt;went&gt; wrong" in text
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+def test_a_browser_shows_it_all_and_asks_nobody(report):
+    sync_api = pytest.importorskip("playwright.sync_api")
+    _, _, page = report
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        tab = browser.new_page(viewport={"width": 1300, "height": 1000})
+        asked, errors = [], []
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.on("console", lambda message: errors.append(message.text))
+        tab.goto(Path(page).resolve().as_uri())
+        shown = "i => i.decode().then(() => [i.naturalWidth, i.clientWidth])"
+        images = tab.evaluate(f"Promise.all([...document.images].map({shown}))")
+        headings = tab.evaluate(
+            "[...document.querySelectorAll('section h2')].map(h => h.innerText)"
+        )
+        fits = tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        if folder := os.environ.get("SKLIQUID_SCREENSHOTS"):
+            tab.screenshot(path=f"{folder}/report.png", full_page=True)
+        browser.close()
+    assert not errors
+    assert [url for url in asked if not url.startswith("data:")] == [Path(page).resolve().as_uri()]
+    assert len(images) == 3
+    assert all(min(widths) > 200 for widths in images)
+    assert len(headings) == 8
+    assert fits

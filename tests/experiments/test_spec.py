@@ -1,0 +1,94 @@
+import pytest
+from experiments.conftest import SMALL
+
+from skliquid.datasets import DATASET_NAMES
+from skliquid.experiments.spec import experiment_files, load_experiment
+
+PAPER = {
+    "datasets",
+    "harmful_states",
+    "delegation_cost",
+    "parameter_search",
+    "during_delegation",
+    "comparison",
+    "accuracy_maximizing",
+    "cost_minimizing",
+}
+
+
+def test_all_experiments_of_the_paper_are_there_and_readable():
+    files = experiment_files()
+    assert set(files) == PAPER
+    for path in files.values():
+        assert load_experiment(path).title
+
+
+def test_the_search_is_a_slice_that_holds_the_parameters_the_paper_names():
+    search = load_experiment(experiment_files()["parameter_search"])
+    axes = ("increment_size", "delegation_rate", "n_estimators")
+    cells = {tuple(row.method[axis] for axis in axes) for row in search.rows}
+    assert len(search.rows) == 4 * len(cells) == 4 * 21
+    assert {(65, 0.05, 350), (85, 0.05, 200)} <= cells
+    assert search.n_trials == 50
+    assert list(search.datasets) == list(DATASET_NAMES)
+
+
+def test_trials_at_full_are_the_papers():
+    counts = {name: load_experiment(path).n_trials for name, path in experiment_files().items()}
+    assert counts["during_delegation"] == 500
+    assert counts["comparison"] == counts["accuracy_maximizing"] == counts["cost_minimizing"] == 50
+    curves = load_experiment(experiment_files()["during_delegation"])
+    assert set(curves.datasets) == set(DATASET_NAMES) - {"occupancy-det"}
+
+
+def test_the_comparison_needs_no_trials_of_its_own():
+    keys = {
+        name: {t.key for t in load_experiment(experiment_files()[name]).trials(["heart"], 2)}
+        for name in ("comparison", "accuracy_maximizing", "cost_minimizing")
+    }
+    assert keys["comparison"] <= keys["accuracy_maximizing"] | keys["cost_minimizing"]
+
+
+def test_lists_spread_out_and_labels_tell_methods_apart(spec):
+    method = SMALL | {"mechanism": ["direct", "max"], "increment_size": [10, 20]}
+    experiment = load_experiment(spec(methods=[method]))
+    labels = [row.label for row in experiment.rows]
+    assert labels == [
+        "Direct, increment_size 10",
+        "Direct, increment_size 20",
+        "Max, increment_size 10",
+        "Max, increment_size 20",
+    ]
+
+
+def test_datasets_of_the_users_own_join_every_experiment(spec):
+    experiment = load_experiment(spec())
+    assert experiment.on(["heart", "spambase", "own.csv::class"]) == ["heart", "own.csv::class"]
+    trial = next(experiment.trials(["own.csv::label"], 1))
+    assert (trial.dataset, trial.target) == ("own.csv", "label")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"kind": "table"}, "must have a kind, one of datasets.*got 'table'"),
+        ({"protocols": ["theirs"]}, "must use protocols of paper, ours: got 'theirs'"),
+        ({"colour": "red"}, "must hold only title.*got 'colour'"),
+        ({"trials": {"full": 0}}, "must have trials like.*got {'full': 0}"),
+        ({"methods": [{"method": "forest"}]}, "must use methods of liquid, adaboost: got 'forest'"),
+        ({"methods": [{"method": "adaboost"}]}, "must give every adaboost method estimator"),
+        ({"methods": [SMALL | {"rate": 1}]}, "must give liquid methods only .*: got 'rate'"),
+        ({"methods": [SMALL | {"mechanism": "best"}]}, "mechanism must be one of"),
+        ({"methods": [SMALL | {"mechanism": "no.such:thing"}]}, "cannot be imported"),
+    ],
+)
+def test_mistakes_in_a_file_are_named(spec, changes, words):
+    with pytest.raises(ValueError, match=words):
+        load_experiment(spec(**changes))
+
+
+def test_a_file_that_is_no_toml(tmp_path):
+    path = tmp_path / "broken.toml"
+    path.write_text("title = ")
+    with pytest.raises(ValueError, match="must be a TOML file"):
+        load_experiment(path)

@@ -1,0 +1,149 @@
+import csv
+import io
+import math
+
+import pytest
+from experiments.conftest import SMALL
+
+from skliquid.experiments.spec import Experiment, Row, experiment_files, load_experiment
+from skliquid.experiments.tables import (
+    Estimate,
+    Table,
+    curve_ends_table,
+    dataset_table,
+    harmful_states_table,
+    published,
+    results_table,
+    search_table,
+    significance_table,
+)
+from skliquid.experiments.trial import Trial
+
+DIRECT, MAX = SMALL | {"mechanism": "direct"}, SMALL | {"mechanism": "max"}
+BOOSTED = {"method": "adaboost", "estimator": "tree", "n_estimators": 10}
+
+
+def experiment(kind="results", **more):
+    rows = [Row("Direct", DIRECT), Row("Max", MAX), Row("Ada DT Small", BOOSTED)]
+    return Experiment("mine", "Mine", kind, protocols=["paper", "ours"], rows=rows, **more)
+
+
+def result(accuracy, cost=100, **more):
+    scores = {
+        f"{name}_{when}": accuracy
+        for name in ("accuracy", "f1_first", "f1_macro", "balanced_accuracy")
+        for when in ("one_pass", "final")
+    }
+    return (
+        scores
+        | {
+            "f1_second_one_pass": 0.25,
+            "f1_second_final": 0.25,
+            "cost_increments": 10,
+            "cost_increments_nominal": 20,
+            "cost_final_fit": cost,
+            "n_representatives": 4,
+            "minimum_majority": 2,
+            "largest_share": 0.5,
+            "curve_accuracy": [accuracy, accuracy],
+        }
+        | more
+    )
+
+
+def results(dataset="heart"):
+    return [
+        (Trial(dataset, protocol, method, number), result(accuracy + 0.01 * number, cost))
+        for protocol in ("paper", "ours")
+        for method, accuracy, cost in ((DIRECT, 0.6, 1000), (MAX, 0.5, 80), (BOOSTED, 0.8, 5))
+        for number in range(4)
+    ]
+
+
+def values(table, **where):
+    return [v for v in table.values if all(v[name] == value for name, value in where.items())]
+
+
+def test_costs_are_relative_to_direct_and_counted_by_each_protocols_rules():
+    table = results_table(experiment(), results())
+    cost = {(v["ensemble"], v["protocol"]): v["mean"] for v in values(table, measure="cost")}
+    assert cost["Direct", "paper"] == cost["Direct", "ours"] == 1
+    assert cost["Max", "paper"] == pytest.approx(0.100)
+    assert cost["Max", "ours"] == pytest.approx(0.090)
+    assert cost["Ada DT Small", "ours"] == pytest.approx(0.015)
+
+
+def test_f1_is_of_the_class_that_the_paper_took():
+    def of(dataset, ensemble):
+        table = results_table(experiment(), results(dataset))
+        return values(table, ensemble=ensemble, measure="f1", protocol="paper")[0]["mean"]
+
+    assert of("ionosphere", "Ada DT Small") == 0.25
+    assert of("heart", "Ada DT Small") == pytest.approx(0.815)
+    assert of("ionosphere", "Max") == pytest.approx(0.515)
+
+
+def test_what_is_two_standard_errors_off_is_marked():
+    table = results_table(experiment(published="comparison"), results())
+    rows = {row[1]: row for row in table.rows}
+    assert rows["Direct"][2] == "0.584"
+    assert rows["Direct"][3] == "0.615 ± 0.006*"  # 0.031 away, which is five
+    assert Estimate(0.59, 0.01).text(0.584) == "0.590 ± 0.010"
+    assert Estimate(0.59).text(0.5) == "0.590"
+    assert Estimate(math.nan).text(0.5) == "-"
+
+
+def test_estimates_leave_out_what_was_refused():
+    estimate = Estimate.of([1.0, None, math.nan, 3.0])
+    assert (estimate.mean, estimate.error) == (2.0, 1.0)
+    refused = [(t, {"refused": True} if t.method is BOOSTED else r) for t, r in results()]
+    table = results_table(experiment(), refused)
+    assert {row[1]: row[3] for row in table.rows}["Ada DT Small"] == "-"
+
+
+def test_the_table_in_three_languages():
+    table = Table("t", "Title", "100 % of it", ["a", "b_c"], [["x & y", "1 ± 2"], ["z", "<0.001*"]])
+    assert "| x & y | 1 ± 2 |" in table.to_markdown()
+    assert r"x \& y & 1 $\pm$ 2 \\" in table.to_latex()
+    assert r"\caption{100 \% of it}" in table.to_latex()
+    assert list(csv.reader(io.StringIO(table.to_csv())))[1] == ["x & y", "1 ± 2"]
+
+
+def test_datasets_are_counted_beside_what_is_published():
+    rows = {r[0]: r for r in dataset_table(load_experiment(experiment_files()["datasets"])).rows}
+    assert rows["ionosphere"][1:7] == ["351", "34", "0", "351", "0*", "34*"]
+    assert rows["breast-cancer-w"][7] == "16"
+    assert len(rows) == 8
+
+
+def test_the_harmful_states_are_the_papers():
+    table = harmful_states_table(load_experiment(experiment_files()["harmful_states"]))
+    assert table.rows[0][1] == "7.7e-08 / 7.712e-08"
+    assert len(table.rows) == 5
+
+
+def test_significance_and_ends_of_curves():
+    curves = experiment("curves")
+    marked = significance_table(curves, results())
+    assert marked.header == ["pair", "heart"]
+    assert len(marked.rows) == 3
+    assert all("/" in row[1] for row in marked.rows)
+    ends = curve_ends_table(curves, [r for r in results() if r[0].method is not BOOSTED])
+    assert ends.rows[0][:4] == ["heart", "Direct", "4", "0.615 ± 0.006"]
+
+
+def test_the_best_cell_of_the_search():
+    cells = [
+        (Trial("heart", "paper", MAX | {"increment_size": u}, 0), result(accuracy))
+        for u, accuracy in ((5, 0.5), (25, 0.7), (45, 0.6))
+    ]
+    (row,) = search_table(experiment("search"), cells).rows
+    assert row == ["heart", "max", "25", "0.3", "20", "0.700", "0.500"]
+
+
+@pytest.mark.parametrize("name", ["comparison", "accuracy_maximizing", "cost_minimizing"])
+def test_every_published_number_has_a_row_of_ours(name):
+    rows = {row.label for row in load_experiment(experiment_files()[name]).rows}
+    printed = published(name)
+    assert {row["ensemble"] for row in printed} == rows
+    assert len({row["dataset"] for row in printed}) == 8
