@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help test test-oldest check format reproduce bench clean
+.PHONY: help test test-oldest check format reproduce reproduce-full bench clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -25,14 +25,17 @@ format: $(VENV)/installed  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-reproduce: $(VENV)/installed  ## the main job: every mechanism, and AdaBoost
-	$(BIN)/python examples/compare_mechanisms.py
+reproduce: $(VENV)/installed  ## the main job: every table and figure of the paper, in brief
+	$(BIN)/skliquid reproduce
+
+reproduce-full: $(VENV)/installed  ## the same with the paper's numbers of trials, in an hour or so
+	$(BIN)/skliquid reproduce --full
 
 bench: $(VENV)/installed  ## speed, as ratios to the alternatives in the same run
 	$(BIN)/python benchmarks/linear_pool.py
 
 clean:  ## remove what the other targets made
-	rm -rf $(VENV) $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf out $(VENV) $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 # Installing is done once, and again only when pyproject.toml or the oldest versions change.
 

@@ -84,6 +84,18 @@ def test_what_is_not_known_is_said_in_a_sentence(folder):
     assert "Traceback" not in printed
 
 
+def test_datasets_are_named_as_one_would(folder):
+    for words in (
+        ["heart", "ionosphere"],
+        ["heart,ionosphere"],
+        ["heart", "--datasets", "ionosphere"],
+    ):
+        typed(folder, "reproduce", "mine.toml", "--datasets", *words, "--jobs", "1")
+        table = (folder / "out" / "tables" / "mine.md").read_text()
+        assert "| heart |" in table
+        assert "| ionosphere |" in table
+
+
 def test_lists(folder):
     printed = typed(folder, "mechanisms")
     assert "proportional_weighted" in printed

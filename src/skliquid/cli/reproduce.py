@@ -36,7 +36,7 @@ def reproduce(
     *,
     datasets: Annotated[
         list[str] | None,
-        typer.Option(help="Datasets by name, or CSV or Parquet files (file::target)."),
+        typer.Option(help="Datasets, one or more: names, or CSV or Parquet files (file::target)."),
     ] = None,
     trials: Annotated[int | None, typer.Option(min=2, help="Trials of each method.")] = None,
     full: Annotated[bool, typer.Option("--full", help="As many trials as the paper.")] = False,
@@ -51,7 +51,8 @@ def reproduce(
     console = Console()
     sys.path.append(str(Path.cwd()))  # where a mechanism of the user's own may be
     try:
-        experiments = _experiments(names or [])
+        names, datasets = _sorted_out(names or [], datasets or [])
+        experiments = _experiments(names)
         wanted = _datasets(datasets, console)
     except (ValueError, OSError) as error:
         console.print(f"[red]{error}", soft_wrap=True)
@@ -89,6 +90,16 @@ def reproduce(
         raise typer.Exit(1)
 
 
+def _sorted_out(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return experiments and datasets: words that follow the first dataset are datasets too."""
+    spread = [name for words in datasets for name in words.split(",")]
+    known = experiment_files()
+    of_data = [
+        name for name in names if datasets and name not in known and not name.endswith(".toml")
+    ]
+    return [name for name in names if name not in of_data], [*spread, *of_data]
+
+
 def _experiments(names: Sequence[str]) -> list[Experiment]:
     known = experiment_files()
     paths = [Path(name) if name.endswith(".toml") else known.get(name) for name in names] or list(
@@ -103,7 +114,7 @@ def _experiments(names: Sequence[str]) -> list[Experiment]:
     return [load_experiment(path) for path in paths if path is not None]
 
 
-def _datasets(asked: Sequence[str] | None, console: Console) -> list[str]:
+def _datasets(asked: Sequence[str], console: Console) -> list[str]:
     if asked:
         for name in asked:
             path, _, target = name.partition("::")

@@ -87,6 +87,8 @@ def _tables(experiment: Experiment, results: Results) -> Iterator[Table]:
         yield tables.curve_ends_table(experiment, results)
         yield tables.significance_table(experiment, results)
     elif experiment.kind == "results":
+        if experiment.name == "comparison":
+            yield tables.headline_table(experiment, results)
         yield tables.results_table(experiment, results)
 
 

@@ -154,6 +154,40 @@ def results_table(experiment: Experiment, results: Results) -> Table:
     return Table(experiment.name, experiment.title, _caption(experiment), header, rows, values)
 
 
+def headline_table(experiment: Experiment, results: Results) -> Table:
+    """Return, on a line a dataset, accuracy and cost of what the paper compares."""
+    values = {
+        (v["dataset"], v["ensemble"], v["measure"], v["protocol"]): v
+        for v in results_table(experiment, results).values
+    }
+    labels = [row.label for row in experiment.rows]
+    boosted = [label for label in labels if label.startswith("Ada")]
+
+    def cell(dataset: str, measure: str, of: Sequence[str]) -> str:
+        """Return the best of some methods: published, under their rules, under ours."""
+        best = []
+        for column in ("published", *experiment.protocols):
+            name = "published" if column == "published" else "mean"
+            protocol = experiment.protocols[0] if column == "published" else column
+            found = [values[dataset, label, measure, protocol][name] for label in of]
+            known = [value for value in found if value != "" and not math.isnan(value)]
+            best.append(f"{max(known):.3f}" if known else NOTHING)
+        return " / ".join(best)
+
+    rows = []
+    for dataset in _datasets_of(results):
+        accuracies = [
+            cell(dataset, "accuracy", [label]) for label in labels if label not in boosted
+        ]
+        costs = [cell(dataset, "cost", [k]) for k in labels if k not in (*boosted, "Direct")]
+        rows.append([dataset, *accuracies, cell(dataset, "accuracy", boosted), *costs])
+    plain = [label for label in labels if label not in boosted]
+    header = ["dataset", *plain, "best AdaBoost"]
+    header += [f"cost of {label}" for label in plain if label != "Direct"]
+    caption = "Accuracy, and cost relative to Direct: published / under their rules / under ours."
+    return Table("headline", "In short", caption, header, rows)
+
+
 def _caption(experiment: Experiment) -> str:
     return (
         f"{experiment.caption} Their rules: accuracy after one pass and before the final fit, on "
