@@ -17,6 +17,7 @@ from rich.table import Table
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import MinMaxScaler, Normalizer, OneHotEncoder, StandardScaler
 
+from skliquid.datasets import load_dataset
 from skliquid.experiments.methods import run
 from skliquid.experiments.protocols import PROTOCOLS, Halves, halves
 from skliquid.experiments.tables import published
@@ -28,7 +29,7 @@ CODINGS = {
     "standardised": StandardScaler(),
     "between 0 and 1": MinMaxScaler(),
     "rows of length 1": Normalizer(),
-    "one-hot": OneHotEncoder(handle_unknown="ignore", sparse_output=False, max_categories=20),
+    "one-hot": OneHotEncoder(handle_unknown="ignore", sparse_output=False),
 }
 
 
@@ -40,6 +41,10 @@ def coded(data: Halves, coding: str) -> Halves:
     return Halves(
         coder.transform(data.X_train), data.y_train, coder.transform(data.X_test), data.y_test
     )
+
+
+def kinds(dataset: str) -> tuple[str, ...]:
+    return load_dataset(dataset).kinds
 
 
 def accuracies(dataset: str, coding: str, setting: str, mechanism: str, n: int) -> np.ndarray:
@@ -79,7 +84,8 @@ def main() -> None:
             if row["dataset"] == dataset
         }
         table.add_row("published", *(printed[s, m] for s in SETTINGS for m in MECHANISMS.values()))
-        for coding in track(CODINGS, dataset, console=console):
+        codings = [c for c in CODINGS if c != "one-hot" or "numerical" not in kinds(dataset)]
+        for coding in track(codings, dataset, console=console):
             means = [
                 accuracies(dataset, coding, s, m, options.trials).mean(axis=0)
                 for s in SETTINGS

@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
@@ -54,6 +55,8 @@ def reproduce(
         names, datasets = _sorted_out(names or [], datasets or [])
         experiments = _experiments(names)
         wanted = _datasets(datasets, console)
+        if datasets:  # asked for, whatever the experiments say
+            experiments = [replace(each, datasets=wanted) for each in experiments]
     except (ValueError, OSError) as error:
         console.print(f"[red]{error}", soft_wrap=True)
         raise typer.Exit(2) from None
