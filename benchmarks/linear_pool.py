@@ -96,8 +96,9 @@ def pool_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
             step = 1e9 / pool.finish(ten, X_train, y_train)
             each = f"{ours * step:.0f} / {theirs * step:.0f} ns"
             rows.append(("a step in the final fit, pool / loop", "", each))
+            rows += [step_figures(n_features) for n_features in (5, 17, 57)]
             bare = bare_steps(X_train)
-            rows.append(("a bare product and addition, in four lanes", "", f"{bare:.0f} ns"))
+            rows.append(("a bare product and addition, 57 features", "", f"{bare:.0f} ns"))
     X_test = X[N_TRAIN:]
     for label, some, times, goal in (
         ("predict, 2300 rows", X_test, 1, "15x / 25x"),
@@ -107,6 +108,21 @@ def pool_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
         theirs = best(lambda: [voter.predict(some) for voter in loop], 3)
         rows.append((f"{label}, {N_VOTERS} voters", goal, f"{theirs / ours:.0f}x"))
     return rows
+
+
+def step_figures(n_features: int) -> tuple[str, str, str]:
+    """Return what a step takes when all voters take as many, on as many features."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N_TRAIN, n_features))
+    y = (X @ rng.normal(size=n_features) + rng.normal(size=N_TRAIN) > 0).astype(int)
+    options = {"max_iter": 20, "n_iter_no_change": 1000}
+    twelve = [SGDClassifier(random_state=seed, **options) for seed in range(12)]
+    pool = LinearPool(twelve, CLASSES)
+    n_steps = pool.finish(np.arange(12), X, y)
+    ours = 1e9 * best(lambda: pool.finish(np.arange(12), X, y), 5) / n_steps
+    theirs = 1e9 * best(lambda: [voter.fit(X, y) for voter in twelve], 3) / n_steps
+    name = f"a step with all lanes busy, {n_features} features, pool / loop"
+    return name, "", f"{ours:.0f} / {theirs:.0f} ns"
 
 
 def bare_steps(X: np.ndarray) -> float:

@@ -8,6 +8,7 @@ final fit.
 
 import argparse
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from rich.box import MARKDOWN
@@ -38,9 +39,8 @@ def coded(data: Halves, coding: str) -> Halves:
     if coder is None:
         return data
     coder.fit(data.X_train)
-    return Halves(
-        coder.transform(data.X_train), data.y_train, coder.transform(data.X_test), data.y_test
-    )
+    X_train, X_test = coder.transform(data.X_train), coder.transform(data.X_test)
+    return replace(data, X_train=X_train, X_test=X_test)
 
 
 def kinds(dataset: str) -> tuple[str, ...]:

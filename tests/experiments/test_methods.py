@@ -7,7 +7,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 
 from skliquid import LiquidEnsembleClassifier
 from skliquid.experiments.methods import _scores, run
-from skliquid.experiments.protocols import PROTOCOLS, halves
+from skliquid.experiments.protocols import PROTOCOLS, Halves, halves
 from skliquid.schedules import Rounded
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -63,17 +63,41 @@ def test_without_final_fit_training_ends_with_delegation():
     assert "accuracy_final" not in result
 
 
-def test_measures_are_those_of_scikit_learn():
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_measures_are_those_of_scikit_learn(n_classes):
     rng = np.random.default_rng(0)
-    for share in (0.0, 0.3, 1.0):
-        y, predicted = rng.integers(0, 2, 90), (rng.random(90) < share).astype(int)
-        ours = _scores(predicted, y, "final")
-        both = f1_score(y, predicted, average=None, labels=[0, 1], zero_division=0.0)
+    for most in range(1, n_classes + 1):
+        y, predicted = rng.integers(0, n_classes, 90), rng.integers(0, most, 90)
+        ours = _scores(predicted, y, n_classes, "final")
+        each = f1_score(y, predicted, average=None, labels=range(n_classes), zero_division=0.0)
         assert ours["accuracy_final"] == accuracy_score(y, predicted)
-        assert [ours["f1_first_final"], ours["f1_second_final"]] == pytest.approx(list(both))
+        assert [ours["f1_first_final"], ours["f1_second_final"]] == pytest.approx(list(each[:2]))
+        assert ours["f1_macro_final"] == pytest.approx(each.mean())
         assert ours["balanced_accuracy_final"] == pytest.approx(
             balanced_accuracy_score(y, predicted)
         )
+
+
+def test_three_classes(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = "".join(
+        f"{a:.3f},{b:.3f},{'abc'[int(a > 0) + int(b > 0)]}\n" for a, b in rng.normal(size=(240, 2))
+    )
+    path = tmp_path / "three.csv"
+    path.write_text("x,y,kind\n" + rows)
+    for protocol in PROTOCOLS:
+        result = run(SMALL, halves(str(path), "kind", protocol, 0), PROTOCOLS[protocol], 1)
+        assert result["accuracy_final"] > 0.7
+        assert 0.5 < result["balanced_accuracy_final"] <= 1
+
+
+def test_a_class_that_only_the_test_half_has(tmp_path):
+    path = tmp_path / "rare.csv"
+    path.write_text("x,kind\n" + "1,a\n2,b\n" * 20 + "3,once\n")
+    wrong = "must have rows of all 3 classes in its training half: that of .* has 2"
+    seed = next(s for s in range(20) if np.random.default_rng(s).permutation(41)[:20].max() < 40)
+    with pytest.raises(ValueError, match=wrong):
+        halves(str(path), None, "ours", seed)
 
 
 def test_boosting_counts_its_passes():
@@ -86,8 +110,8 @@ def test_boosting_counts_its_passes():
 def test_boosting_that_is_refused_is_counted():
     data = halves("credit-approval", None, "paper", 1)
     rng = np.random.default_rng(0)
-    noise = data.__class__(
-        rng.normal(size=(40, 2)), rng.integers(0, 2, 40), data.X_test[:, :2], data.y_test
+    noise = Halves(
+        rng.normal(size=(40, 2)), rng.integers(0, 2, 40), data.X_test[:, :2], data.y_test, 2
     )
     method = {"method": "adaboost", "estimator": "sgd", "n_estimators": 10}
     results = [run(method, noise, PROTOCOLS["paper"], seed) for seed in range(20)]

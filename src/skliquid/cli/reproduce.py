@@ -39,7 +39,7 @@ def reproduce(
         list[str] | None,
         typer.Option(help="Datasets, one or more: names, or CSV or Parquet files (file::target)."),
     ] = None,
-    trials: Annotated[int | None, typer.Option(min=2, help="Trials of each method.")] = None,
+    trials: Annotated[int | None, typer.Option(min=1, help="Trials of each method.")] = None,
     full: Annotated[bool, typer.Option("--full", help="As many trials as the paper.")] = False,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
     out: Annotated[Path, typer.Option(help="Where results go.")] = Path("out"),

@@ -63,10 +63,10 @@ def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int
     order = training.rng.permutation(len(data.y))
     curve = _Curve(training, halves, always=not is_finished) if method.get("curves", True) else None
     train(training, rules, (data.at(order[cut]) for cut in cuts), curve)
-    result = _scores(_predicted(training, halves), halves.y_test, "one_pass")
+    result = _scores(_predicted(training, halves), halves.y_test, halves.n_classes, "one_pass")
     if is_finished:
         finish(training, halves.X_train, halves.y_train, None, warm=False)
-        result |= _scores(_predicted(training, halves), halves.y_test, "final")
+        result |= _scores(_predicted(training, halves), halves.y_test, halves.n_classes, "final")
     return result | _of_training(training.record, method["increment_size"])
 
 
@@ -86,7 +86,7 @@ def adaboost(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: i
     predicted = ensemble.predict(halves.X_test)
     passes = sum(getattr(each, "n_iter_", 1) for each in ensemble.estimators_)
     size = len(ensemble.estimators_)
-    return _scores(predicted, halves.y_test, "final") | {
+    return _scores(predicted, halves.y_test, halves.n_classes, "final") | {
         "cost_increments": 0,
         "cost_final_fit": int(passes) * len(halves.y_train),
         "n_representatives": size,
@@ -126,19 +126,22 @@ class _Curve:
 
 
 def _predicted(training: Training, halves: Halves) -> Labels:
-    return winner(shares(training, halves.X_test, n_classes=2))
+    return winner(shares(training, halves.X_test, halves.n_classes))
 
 
-def _scores(predicted: Labels, y: Labels, when: str) -> Result:
-    """Return measures of a vote: those of scikit-learn, from the four counts of two classes."""
-    (a, b), (c, d) = (np.bincount(predicted[y == label], minlength=2).tolist() for label in (0, 1))
-    first, second = 2 * a / max(2 * a + b + c, 1), 2 * d / max(2 * d + b + c, 1)
+def _scores(predicted: Labels, y: Labels, n_classes: int, when: str) -> Result:
+    """Return scikit-learn's measures of a vote, from how often each class is taken for which."""
+    counts = np.bincount(y * n_classes + predicted, minlength=n_classes**2)
+    taken = counts.reshape(n_classes, n_classes)
+    right, present, claimed = np.diag(taken), taken.sum(axis=1), taken.sum(axis=0)
+    f1 = 2 * right / np.maximum(present + claimed, 1)
+    recall = right[present > 0] / present[present > 0]
     return {
-        f"accuracy_{when}": (a + d) / len(y),
-        f"f1_first_{when}": first,
-        f"f1_second_{when}": second,
-        f"f1_macro_{when}": (first + second) / 2,
-        f"balanced_accuracy_{when}": (a / max(a + b, 1) + d / max(c + d, 1)) / 2,
+        f"accuracy_{when}": float(right.sum() / len(y)),
+        f"f1_first_{when}": float(f1[0]),
+        f"f1_second_{when}": float(f1[1]),
+        f"f1_macro_{when}": float(f1.mean()),
+        f"balanced_accuracy_{when}": float(recall.mean()),
     }
 
 

@@ -24,6 +24,7 @@ class Halves:
     y_train: Labels
     X_test: Floats
     y_test: Labels
+    n_classes: int
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,14 @@ def halves(dataset: str, target: str | None, protocol: str, seed: int) -> Halves
     order = np.random.default_rng(seed).permutation(len(labels))
     is_train[order[: len(labels) // 2]] = True
     numbers = rules.prepare(X, is_train, kinds)
-    return Halves(numbers[is_train], labels[is_train], numbers[~is_train], labels[~is_train])
+    n_classes = int(labels.max()) + 1
+    if len(np.unique(labels[is_train])) < n_classes:
+        raise ValueError(
+            f"dataset must have rows of all {n_classes} classes in its training half: that of "
+            f"{dataset} has {len(np.unique(labels[is_train]))}. Leave out classes that are rare."
+        )
+    train, test = is_train, ~is_train
+    return Halves(numbers[train], labels[train], numbers[test], labels[test], n_classes)
 
 
 @lru_cache(maxsize=8)

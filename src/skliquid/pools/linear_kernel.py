@@ -51,6 +51,7 @@ SETTLED, DOUBTFUL, OVERFLOWN = range(3)
 _LARGEST_GRADIENT = 1e12
 _ROUNDING = 2.0**-52
 _N_LANES = 4
+_FEWEST_SIDE_BY_SIDE = 3
 
 
 class SparseRows(NamedTuple):
@@ -327,6 +328,7 @@ LANE = np.dtype(
     [
         ("machine", np.int64),
         ("problem", np.int64),
+        ("weights", np.int64),
         ("epoch", np.int64),
         ("n_worse", np.int64),
         ("alpha", np.float64),
@@ -352,13 +354,17 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
     """Train the ``chosen`` machines on the rows, for as many epochs as scikit-learn would.
 
     Machines with a threshold run four at a time: while one waits for a sum, others go on. One that
-    is done leaves its lane to the next; when no next is there, the last few run alone.
+    is done leaves its lane to the next. When no next is there, its rows weigh nothing from then on,
+    and the last two run alone.
     """
     n_rows, n_lanes = row_norms.shape[0], min(_N_LANES, chosen.shape[0])
     has_threshold = settings.loss == HINGE or settings.loss == PERCEPTRON
     if not (has_threshold and settings.average_from == 0 and _fills_vectors(X)):
         n_lanes = min(1, n_lanes)
     W, lanes, busy, n_busy = machines.coef, np.zeros(n_lanes, LANE), np.arange(n_lanes), n_lanes
+    n_problems = importance.shape[0]
+    weights = np.zeros((n_problems + 1, n_rows), dtype=importance.dtype)
+    weights[:n_problems] = importance
     base = np.empty((n_lanes, n_rows), dtype=np.int32)
     order = np.empty((n_lanes, n_rows), dtype=np.int32)
     eta, scale = np.empty((n_rows, n_lanes)), np.empty((n_rows + 1, n_lanes))
@@ -367,8 +373,9 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
         _lay_out(base[k], order[k], machines.seed[chosen[k]], settings.shuffles)
     n_entered = n_lanes
     while n_busy > 0:
-        if n_busy == _N_LANES and _plan(lanes, W, settings, eta, scale):
-            _epoch_of_four(lanes, W, X, labels, importance, row_norms, settings, order, eta, scale)
+        is_side_by_side = n_lanes == _N_LANES and n_busy >= _FEWEST_SIDE_BY_SIDE
+        if is_side_by_side and _plan(lanes, W, settings, eta, scale):
+            _epoch_of_four(lanes, W, X, labels, weights, row_norms, settings, order, eta, scale)
         else:
             for k in busy[:n_busy]:
                 label, weight = labels[lanes[k].problem], importance[lanes[k].problem]
@@ -384,6 +391,7 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
                 _lay_out(base[k], order[k], machines.seed[chosen[n_entered]], settings.shuffles)
                 n_entered += 1
             else:
+                lanes[k].weights = n_problems
                 n_busy -= 1
                 busy[i] = busy[n_busy]
 
@@ -410,7 +418,7 @@ def _compose(order, base):
 @_compiled()
 def _enter(lane, m, machines):
     """Let machine ``m`` take a lane."""
-    lane.machine, lane.problem = m, machines.problem[m]
+    lane.machine, lane.problem, lane.weights = m, machines.problem[m], machines.problem[m]
     lane.epoch, lane.n_worse = 0, 0
     lane.alpha, lane.eta0, lane.steps = machines.alpha[m], machines.eta0[m], machines.steps[m]
     lane.intercept, lane.average_intercept = machines.intercept[m], machines.average_intercept[m]
@@ -608,7 +616,7 @@ class Rule(NamedTuple):
     tiny: float
 
 
-def _epoch_of_four(lanes, W, X, labels, importance, row_norms, settings, order, eta, scale): ...
+def _epoch_of_four(lanes, W, X, labels, weights, row_norms, settings, order, eta, scale): ...
 def _fills_vectors(X): ...
 
 
@@ -620,23 +628,22 @@ def _(X):
 
 
 @overload(_epoch_of_four)
-def _(lanes, W, X, labels, importance, row_norms, settings, order, eta, scale):
+def _(lanes, W, X, labels, weights, row_norms, settings, order, eta, scale):
     if isinstance(X, types.Array):
         return _dense_epoch_of_four.py_func
 
-    def never(lanes, W, X, labels, importance, row_norms, settings, order, eta, scale):
+    def never(lanes, W, X, labels, weights, row_norms, settings, order, eta, scale):
         return
 
     return never
 
 
 @_compiled()
-def _dense_epoch_of_four(lanes, W, X, labels, importance, row_norms, settings, order, eta, scale):
+def _dense_epoch_of_four(lanes, W, X, labels, weights, row_norms, settings, order, eta, scale):
     a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
     machines = (a.machine, b.machine, c.machine, d.machine)
     ya, yb, yc, yd = labels[a.problem], labels[b.problem], labels[c.problem], labels[d.problem]
-    ia, ib = importance[a.problem], importance[b.problem]
-    ic, id_ = importance[c.problem], importance[d.problem]
+    ia, ib, ic, id_ = weights[a.weights], weights[b.weights], weights[c.weights], weights[d.weights]
     rule = _rule(lanes, W, settings)
     step = _first(lanes, W, rule)
     for i in range(row_norms.shape[0]):
