@@ -96,6 +96,17 @@ def test_datasets_are_named_as_one_would(folder):
         assert "| ionosphere |" in table
 
 
+def test_a_dataset_that_is_not_here_or_damaged_is_left_out(folder):
+    words = ["reproduce", "datasets", "mine.toml"]
+    assert "online-shoppers is left out" in typed(folder, *words)
+    (folder / "home").mkdir()
+    (folder / "home" / "online-shoppers.csv").write_text("a,b\n1,2\n")
+    printed = typed(folder, *words)
+    assert "online-shoppers is left out" in printed
+    assert "with the checksum" in printed
+    assert "<td>online-shoppers</td>" in (folder / "out" / "report.html").read_text()
+
+
 def test_lists(folder):
     printed = typed(folder, "mechanisms")
     assert "proportional_weighted" in printed

@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -21,7 +20,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from skliquid.datasets import DATASET_NAMES, available_datasets, load_dataset
+from skliquid.datasets import DATASET_NAMES, load_dataset
 from skliquid.experiments.report import Plan, write_report
 from skliquid.experiments.runner import interruptible, run_trials
 from skliquid.experiments.spec import Experiment, experiment_files, load_experiment
@@ -67,23 +66,20 @@ def reproduce(
         plan = [
             (each, list(each.trials(wanted, _count(each, trials, full)))) for each in experiments
         ]
-        everything = [trial for _, of_one in plan for trial in of_one]
+        everything = _evenly(plan)
         missing = store.missing(everything)
         n_there = len({trial.key for trial in everything}) - len(missing)
         if n_there:
             console.print(f"{n_there} trials are there already, {len(missing)} are to be run.")
         try:
-            with ExitStack() as stack:
-                stack.enter_context(interruptible())
-                progress = stack.enter_context(_progress(console))
-                bar = progress.add_task("Trials", total=len(missing))
-                run_trials(missing, store, n_jobs=n_jobs, report=lambda n: progress.advance(bar, n))
+            _run(missing, store, n_jobs, console)
         except KeyboardInterrupt:
             console.print("Stopped. What was finished is kept; run the same command to go on.")
             raise typer.Exit(130) from None
         n_failed = len(store.errors(everything))
         with console.status("Drawing"):
-            page = write_report(plan, store, out, left_out=_left_out(wanted))
+            left_out = [] if datasets else [n for n in DATASET_NAMES if n not in wanted]
+            page = write_report(plan, store, out, left_out=left_out)
             store.export(out)
     if n_failed:
         console.print(f"[red]{n_failed} trials failed; the page says why. --retry tries again.")
@@ -118,21 +114,19 @@ def _experiments(names: Sequence[str]) -> list[Experiment]:
 
 
 def _datasets(asked: Sequence[str], console: Console) -> list[str]:
-    if asked:
-        for name in asked:
-            path, _, target = name.partition("::")
-            load_dataset(path, target=target or None)
-        return list(asked)
-    for name in _left_out(available_datasets()):
+    """Return what to run on: what was asked for, which must be there, or all that is there."""
+    there = []
+    for name in asked or DATASET_NAMES:
+        path, _, target = name.partition("::")
         try:
-            load_dataset(name)
-        except OSError as error:
+            load_dataset(path, target=target or None)
+        except (OSError, ValueError) as error:
+            if asked:
+                raise
             console.print(f"[yellow]{name} is left out. {error}", soft_wrap=True)
-    return available_datasets()
-
-
-def _left_out(there: Sequence[str]) -> list[str]:
-    return [name for name in DATASET_NAMES if name not in there]
+        else:
+            there.append(name)
+    return there
 
 
 def _count(experiment: Experiment, trials: int | None, full: bool) -> int:
@@ -150,8 +144,10 @@ def _evenly(plan: Plan) -> list[Trial]:
     return [trial for _, trial in sorted(share, key=lambda pair: pair[0])]
 
 
-def _progress(console: Console) -> Progress:
-    return Progress(
+def _run(trials: Sequence[Trial], store: Store, n_jobs: int, console: Console) -> None:
+    if not trials:
+        return
+    progress = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=min(40, shutil.get_terminal_size().columns // 3)),
         MofNCompleteColumn(),
@@ -161,3 +157,6 @@ def _progress(console: Console) -> Progress:
         TimeRemainingColumn(),
         console=console,
     )
+    with interruptible(), progress:
+        bar = progress.add_task("Trials", total=len(trials))
+        run_trials(trials, store, n_jobs=n_jobs, report=lambda n: progress.advance(bar, n))

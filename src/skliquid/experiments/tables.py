@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import ks_2samp, mannwhitneyu
 
-from skliquid.datasets import DATASET_NAMES, available_datasets, load_dataset
+from skliquid.datasets import DATASET_NAMES, Dataset, available_datasets, load_dataset
 from skliquid.experiments.methods import Result
 from skliquid.experiments.protocols import PROTOCOLS
 from skliquid.experiments.spec import Experiment
@@ -278,14 +278,14 @@ def grouped(
 def dataset_table(experiment: Experiment) -> Table:
     """Return what the paper says of its datasets, and what they hold."""
     printed = {row["dataset"]: row for row in published("datasets")}
-    rows, there = [], available_datasets()
+    rows = []
     for name in DATASET_NAMES:
         row = printed[name]
         theirs = [row["rows"], row["categorical"], row["numerical"]]
-        if name not in there:
-            rows.append([name, *theirs, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING])
+        data = _loaded(name)
+        if data is None:
+            rows.append([name, *theirs, *[NOTHING] * 5])
             continue
-        data = load_dataset(name)
         kinds = list(data.kinds)
         counts = [str(len(data.y)), str(kinds.count("categorical")), str(kinds.count("numerical"))]
         marked = [f"{c}{MARK if c != t else ''}" for c, t in zip(counts, theirs, strict=True)]
@@ -294,6 +294,14 @@ def dataset_table(experiment: Experiment) -> Table:
     header = ["dataset", "rows, published", "categorical", "numerical"]
     header += ["rows, counted", "categorical", "numerical", "missing cells", "classes"]
     return Table(experiment.name, experiment.title, experiment.caption, header, rows)
+
+
+def _loaded(name: str) -> Dataset | None:
+    """Return a dataset if it is here, and whole."""
+    try:
+        return load_dataset(name) if name in available_datasets() else None
+    except ValueError:
+        return None
 
 
 def harmful_states_table(experiment: Experiment) -> Table:
