@@ -40,7 +40,7 @@ def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int
     ``final_fit``, false to train only as long as voters delegate, and ``curves``, false to leave
     out the accuracy on the test half during training.
     """
-    schedule = Rounded(method["delegation_rate"], protocol.rounding)  # type: ignore[arg-type]
+    schedule = Rounded(method["delegation_rate"], protocol.rounding)
     is_finished = method.get("final_fit", True)
     ensemble = LiquidEnsembleClassifier(
         ESTIMATORS[method.get("estimator", "sgd")](),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class Protocol:
 
     prepare: Callable[[Floats, NDArray[np.bool_], Sequence[str]], Floats]
     drops_missing: bool
-    rounding: str
+    rounding: Literal["at_least_one", "floor"]
     goes_on: bool
     judged: str
 
@@ -121,7 +121,7 @@ def _coded(name: str, target: str | None) -> tuple[tuple[str, ...], Floats, Labe
 def _codes(column: NDArray[Any], kind: str) -> Floats:
     if kind == "numerical":
         return column.astype(np.float64)
-    codes, known = np.full(len(column), np.nan), column != None  # noqa: E711
+    codes, known = np.full(len(column), np.nan), np.array([each is not None for each in column])
     codes[known] = np.unique(column[known].astype(str), return_inverse=True)[1]
     return codes
 

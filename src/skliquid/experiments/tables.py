@@ -89,7 +89,7 @@ class Estimate:
     @classmethod
     def of(cls, values: Iterable[float | None]) -> "Estimate":
         """Return the estimate from values, of which missing ones are left out."""
-        known = np.array([value for value in values if value is not None and value == value])  # noqa: PLR0124
+        known = np.array([each for each in values if each is not None and not math.isnan(each)])
         if len(known) == 0:
             return cls(math.nan)
         error = float(known.std(ddof=1) / math.sqrt(len(known))) if len(known) > 1 else math.nan
