@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -72,11 +73,11 @@ class AccuracyEstimate:
         numerators[voters] += n_correct.astype(kind) * (denominator // n_rows)
         return AccuracyEstimate(numerators, denominator, n_measured)
 
-    @property
+    @cached_property
     def mean(self) -> Floats:
         """The average of each voter; not a number where nothing was measured."""
-        mean = np.full(len(self.numerators), np.nan)
         known = self.n_measured > 0
+        mean = np.full(len(self.numerators), np.nan)
         n_measured = self.n_measured[known].astype(self.numerators.dtype)
         mean[known] = self.numerators[known] / (n_measured * self.denominator)
         return mean

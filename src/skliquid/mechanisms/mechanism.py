@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from skliquid.arrays import Floats, Voters
 from skliquid.delegation_graph import DelegationGraph
@@ -14,17 +15,18 @@ from skliquid.mechanisms.selection import nobody
 
 Selection: TypeAlias = Callable[[Floats, int, Generator], Voters]
 Probability: TypeAlias = Callable[[Floats, Floats], Floats]
-Candidates: TypeAlias = Callable[[Voters, Voters, int], Voters]
+Stands: TypeAlias = NDArray[np.bool_]
+"""Whether each voter is a representative other than the delegator."""
+Candidates: TypeAlias = Callable[[Voters, Stands, int], Voters]
 
 
-def other_representatives(gurus: Voters, weights: Voters, delegator: int) -> Voters:
+def other_representatives(gurus: Voters, stands: Stands, delegator: int) -> Voters:
     """Return the representatives that ``delegator`` may choose."""
-    representatives: Voters = weights.nonzero()[0]
-    others: Voters = representatives[representatives != delegator]
+    others: Voters = stands.nonzero()[0]
     return others
 
 
-def other_voters(gurus: Voters, weights: Voters, delegator: int) -> Voters:
+def other_voters(gurus: Voters, stands: Stands, delegator: int) -> Voters:
     """Return the voters, earlier delegators included, that do not end at ``delegator``."""
     others: Voters = (gurus != delegator).nonzero()[0]
     return others
@@ -88,21 +90,27 @@ class Mechanism:
         The weakest chooses first, and each sees the weights that the one before left. One that
         has no strictly better candidate stays a representative, unless p gives others a chance.
         """
-        gurus, weights = graph.gurus.copy(), graph.weights.copy()
-        chosen: dict[int, int] = {}
+        gurus, weights = graph.gurus.copy(), graph.weights.astype(np.float64)
+        stands, chosen = weights > 0, {}
         for delegator in self._select(graph, accuracy, n_delegators, rng).tolist():
-            choices = candidates(gurus, weights, delegator)
-            gain = accuracy[choices] - accuracy[delegator]
-            weight = weights[gurus[choices]].astype(np.float64)
-            likelihood = np.asarray(self.probability(gain, weight))
-            total = _checked_total(likelihood, gain)
-            if total > 0:
-                chosen[delegator] = int(choices[_draw(likelihood, total, rng)])
-                guru = gurus[chosen[delegator]]
-                gurus[gurus == delegator] = guru
-                weights[guru] += weights[delegator]
-                weights[delegator] = 0
-        return graph.delegate(list(chosen), to=list(chosen.values())) if chosen else graph
+            stands[delegator] = False
+            choices = candidates(gurus, stands, delegator)
+            gain = accuracy.take(choices) - accuracy.item(delegator)
+            likelihood = np.asarray(self.probability(gain, weights.take(gurus.take(choices))))
+            sums = _checked_sums(likelihood, gain)
+            if sums.size and sums.item(-1) > 0:
+                draw = sums.searchsorted(rng.random() * sums.item(-1), side="right")
+                chosen[delegator] = choices.item(draw)
+                guru = gurus.item(chosen[delegator])
+                np.putmask(gurus, gurus == delegator, guru)
+                weights[guru] += weights.item(delegator)
+            else:
+                stands[delegator] = True
+        if not chosen:
+            return graph
+        delegation = graph.delegation.copy()
+        delegation[list(chosen)] = list(chosen.values())
+        return DelegationGraph(delegation)
 
     def _select(
         self, graph: DelegationGraph, accuracy: Floats, n_delegators: int, rng: Generator
@@ -117,18 +125,13 @@ class Mechanism:
         return graph.representatives[selected[weakest_first]]
 
 
-def _draw(likelihood: Floats, total: float, rng: Generator) -> int:
-    cumulative = (likelihood / total).cumsum()
-    return int(cumulative.searchsorted(rng.random() * cumulative[-1], side="right"))
-
-
 def _check_selection(selected: Voters, n_delegators: int, n_representatives: int) -> None:
     wrong = None
     if selected.ndim != 1 or (selected.size and selected.dtype.kind not in "iu"):
         wrong = f"a list of integers, got {selected!r}"
     elif len(selected) > n_delegators:
         wrong = f"at most the {n_delegators} asked for, got {len(selected)}"
-    elif len(np.unique(selected)) < len(selected):
+    elif len(set(selected.tolist())) < len(selected):
         wrong = f"distinct, got {selected.tolist()}"
     elif np.any((selected < 0) | (selected >= n_representatives)):
         wrong = f"positions among {n_representatives} representatives, got {selected.tolist()}"
@@ -139,18 +142,19 @@ def _check_selection(selected: Voters, n_delegators: int, n_representatives: int
         )
 
 
-def _checked_total(likelihood: Floats, gain: Floats) -> float:
-    """Return the sum of the likelihoods, which are checked to be such."""
-    wrong, total = None, 0.0
+def _checked_sums(likelihood: Floats, gain: Floats) -> Floats:
+    """Return the cumulative sums of the likelihoods, which are checked to be such."""
+    wrong, sums = None, gain[:0]
     if likelihood.shape != gain.shape:
         wrong = f"one likelihood for each of {len(gain)} candidates, got shape {likelihood.shape}"
     elif likelihood.dtype.kind not in "fiub":
         wrong = f"numbers as likelihoods, got {likelihood.dtype}"
     elif likelihood.size:
-        total = float(likelihood.sum())
+        sums = np.add.accumulate(likelihood, dtype=np.float64)
+        total = sums.item(-1)
         if not math.isfinite(total):
             wrong = f"finite likelihoods, got {likelihood[~np.isfinite(likelihood)][:1]}"
-        elif likelihood.min() < 0:
+        elif np.minimum.reduce(likelihood) < 0:
             wrong = f"likelihoods of zero or more, got {likelihood.min()}"
         elif total == 0 and gain.max() > 0:
             wrong = "a positive likelihood for some candidate when one is better, got zero for all"
@@ -159,4 +163,4 @@ def _checked_total(likelihood: Floats, gain: Floats) -> float:
             f"mechanism must give {wrong}. Correct its probability function; to let a "
             "representative stay one, leave it out of the selection."
         )
-    return total
+    return sums

@@ -23,8 +23,9 @@ def any_candidate(gain: Floats, weight: Floats) -> Floats:
 
 def best_of_the_lightest(gain: Floats, weight: Floats) -> Floats:
     """Choose, of the better candidates that carry least, the most accurate: the paper's p^max."""
-    lightest = (gain > 0) & (weight == np.min(weight, where=gain > 0, initial=np.inf))
-    best: NDArray[np.bool_] = lightest & (gain == np.max(gain, where=lightest, initial=0))
+    weight = np.where(gain > 0, weight, np.inf)
+    gain = np.where(weight == np.minimum.reduce(weight, initial=np.inf), gain, 0)
+    best: NDArray[np.bool_] = (gain > 0) & (gain == np.maximum.reduce(gain, initial=0))
     return best.astype(np.float64)
 
 
