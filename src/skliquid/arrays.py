@@ -1,6 +1,6 @@
 """Names for the array types that pass from one module to another."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ RowNumbers: TypeAlias = range | NDArray[np.intp]
 
 Labels: TypeAlias = NDArray[np.intp]
 """Classes as positions in the sorted array of classes."""
+
+Votes: TypeAlias = NDArray[np.integer[Any]]
+"""Labels too, a row a voter, in integers as small as a pool likes."""
 
 Floats: TypeAlias = NDArray[np.float64]
 """Accuracies, gains, likelihoods, shares."""

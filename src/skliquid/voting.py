@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from skliquid.arrays import Floats, Labels, Voters
+from skliquid.arrays import Floats, Labels, Voters, Votes
+
+_WHOLE_IN_A_SINGLE = 2**24
 
 
-def tally(votes: Labels, weights: Voters, n_classes: int) -> Floats:
+def tally(votes: Votes, weights: Voters, n_classes: int) -> Floats:
     """Return the share of the weight that each class receives, one row a sample.
 
     Examples
@@ -15,8 +17,10 @@ def tally(votes: Labels, weights: Voters, n_classes: int) -> Floats:
     """
     n_samples = votes.shape[1]
     if n_classes == 2:
-        second = weights @ votes
-        both: Floats = np.stack([weights.sum() - second, second], axis=1) / weights.sum()
+        total = weights.sum()
+        kind = np.float32 if total < _WHOLE_IN_A_SINGLE else np.float64
+        second = (weights.astype(kind) @ votes.astype(kind)).astype(np.float64)
+        both: Floats = np.stack([total - second, second], axis=1) / total
         return both
     cells = votes + n_classes * np.arange(n_samples)
     carried = np.repeat(weights, n_samples)

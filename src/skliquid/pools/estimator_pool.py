@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.parallel import Parallel, delayed
 
-from skliquid.arrays import Floats, Labels, Voters
+from skliquid.arrays import Floats, Labels, Voters, Votes
 
 
 class _Rows(NamedTuple):
@@ -98,7 +98,7 @@ class EstimatorPool:
             self._rows_so_far = rows
         return self._replace(voters, finished)
 
-    def vote(self, voters: Voters, X: Any) -> Labels:
+    def vote(self, voters: Voters, X: Any) -> Votes:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
         labels = self._each(voters, lambda voter: _predicted(self._fitted[voter], X))
         return np.searchsorted(self._classes, np.stack(labels))

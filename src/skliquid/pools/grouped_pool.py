@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skliquid.arrays import Floats, Labels, Voters
+from skliquid.arrays import Floats, Labels, Voters, Votes
 from skliquid.pools.estimator_pool import EstimatorPool
 from skliquid.pools.linear_pool import LinearPool, shared_parameters, unsupported
 from skliquid.pools.pool import VoterPool
@@ -97,7 +97,7 @@ class GroupedPool:
             for pool, some, _ in self._split(voters)
         )
 
-    def vote(self, voters: Voters, X: Any) -> Labels:
+    def vote(self, voters: Voters, X: Any) -> Votes:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
         votes = np.empty((len(voters), X.shape[0]), dtype=np.intp)
         for pool, some, positions in self._split(voters):

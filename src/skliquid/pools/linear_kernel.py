@@ -21,7 +21,7 @@ from numba.extending import overload
 from skliquid.pools.vector_kernel import (
     WIDTH,
     FourType,
-    add_rows,
+    add_and_look_ahead,
     are_above,
     as_single,
     dots,
@@ -646,8 +646,10 @@ def _dense_epoch_of_four(lanes, W, X, labels, weights, row_norms, settings, orde
     ia, ib, ic, id_ = weights[a.weights], weights[b.weights], weights[c.weights], weights[d.weights]
     rule = _rule(lanes, W, settings)
     step = _first(lanes, W, rule)
-    for i in range(row_norms.shape[0]):
-        p, q, r, s = order[0, i], order[1, i], order[2, i], order[3, i]
+    last = row_norms.shape[0] - 1
+    p, q, r, s = order[0, 0], order[1, 0], order[2, 0], order[3, 0]
+    dot = dots(W, machines, X, (p, q, r, s))
+    for i in range(last + 1):
         visit = Visit(
             four(ya[p], yb[q], yc[r], yd[s]),
             four(ia[p], ib[q], ic[r], id_[s]),
@@ -656,7 +658,6 @@ def _dense_epoch_of_four(lanes, W, X, labels, weights, row_norms, settings, orde
             four(scale[i, 0], scale[i, 1], scale[i, 2], scale[i, 3]),
             four(scale[i + 1, 0], scale[i + 1, 1], scale[i + 1, 2], scale[i + 1, 3]),
         )
-        dot = dots(W, machines, X, (p, q, r, s))
         if not _are_clear(step, dot, visit, rule):
             dot = four(
                 _dot(W, machines[0], X, p),
@@ -665,7 +666,9 @@ def _dense_epoch_of_four(lanes, W, X, labels, weights, row_norms, settings, orde
                 _dot(W, machines[3], X, s),
             )
         step = _next(step, dot, visit, rule, W)
-        add_rows(W, machines, X, (p, q, r, s), step.factor)
+        rows, n = (p, q, r, s), min(i + 1, last)
+        p, q, r, s = order[0, n], order[1, n], order[2, n], order[3, n]
+        dot = add_and_look_ahead(W, machines, X, rows, step.factor, (p, q, r, s))
     _last(lanes, step, scale, rule)
 
 
@@ -744,8 +747,9 @@ def _next(step, dot, visit, rule, W):
     margin = (_rounded_like(W, dot * visit.scale) + step.intercept) * visit.y
     loss = where_at_most(margin, rule.threshold, rule.threshold - margin)
     full_step = visit.eta * visit.y * visit.importance
+    full_factor = _rounded_like(W, _rounded_like(W, full_step) / _rounded_like(W, visit.next_scale))
     update = where_at_most(margin, rule.threshold, full_step)
-    factor = _rounded_like(W, _rounded_like(W, update) / _rounded_like(W, visit.next_scale))
+    factor = where_at_most(margin, rule.threshold, full_factor)
     # the square of a sum, of which all parts are known
     pull, push = 2.0 * dot * factor, (factor * visit.row_norm) * (factor * visit.row_norm)
     squared = step.squared + (pull + push)
@@ -806,26 +810,41 @@ def judge(scores, start, coef, intercept, machines, n_machines, row_norms, votes
     """
     slack = 2 * (coef.shape[1] + 16) * _tiny(coef)
     for v in range(votes.shape[0]):
-        first, reach = v * n_machines, 0.0
-        for k in range(first, first + n_machines):
-            m = machines[k]
+        mine, reach = machines[v * n_machines : (v + 1) * n_machines], 0.0
+        for m in mine:
             length = math.sqrt(_inner(coef, m, coef, m)) + abs(intercept[m])
             reach = max(reach, slack * length)
-        n_near = 0
-        for i in range(scores.shape[1]):
-            near = reach * (row_norms[start + i] + 1)
-            if n_machines == 1:
-                score = scores[first, i] + intercept[machines[first]]
-                votes[v, start + i] = 1 if score > 0 else 0
-                n_near += 0 if abs(score) > near else 1
-            else:
-                best, second, winner = -np.inf, -np.inf, 0
-                for k in range(n_machines):
-                    score = scores[first + k, i] + intercept[machines[first + k]]
-                    if score > best:
-                        best, second, winner = score, best, k
-                    elif score > second:
-                        second = score
-                votes[v, start + i] = winner
-                n_near += 0 if best - second > near else 1
+        some, to_fill, norms = scores[v * n_machines :], votes[v, start:], row_norms[start:]
+        if n_machines == 1:
+            n_near = _judge_of_two(some[0], intercept[mine[0]], reach, norms, to_fill)
+        else:
+            n_near = _judge_of_many(some, intercept[mine], reach, norms, to_fill)
         doubtful[v] |= n_near > 0
+
+
+@_compiled()
+def _judge_of_two(scores, intercept, reach, row_norms, votes):
+    """Fill in whether the second class wins; return how often it is near."""
+    n_near = 0
+    for i in range(scores.shape[0]):
+        score = scores[i] + intercept
+        votes[i] = score > 0
+        n_near += not abs(score) > reach * (row_norms[i] + 1)
+    return n_near
+
+
+@_compiled()
+def _judge_of_many(scores, intercept, reach, row_norms, votes):
+    """Fill in the class that wins; return how often the second is near."""
+    n_near = 0
+    for i in range(scores.shape[1]):
+        best, second, winner = -np.inf, -np.inf, 0
+        for k in range(intercept.shape[0]):
+            score = scores[k, i] + intercept[k]
+            if score > best:
+                best, second, winner = score, best, k
+            elif score > second:
+                second = score
+        votes[i] = winner
+        n_near += not best - second > reach * (row_norms[i] + 1)
+    return n_near

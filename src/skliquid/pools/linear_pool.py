@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.utils.fixes import parse_version
 
-from skliquid.arrays import Floats, Labels, Voters
+from skliquid.arrays import Floats, Labels, Voters, Votes
 
 OF_EACH_VOTER = ("alpha", "eta0", "random_state", "n_jobs", "warm_start")
 """Parameters that voters of one pool need not have in common."""
@@ -102,6 +102,7 @@ class LinearPool:
         self._place = np.arange(len(estimators))
         self._classes = classes
         self._n_machines = 1 if len(classes) == 2 else len(classes)
+        self._votes_dtype = np.min_scalar_type(len(classes) - 1)
         self._shared = _params(estimators[0])
         self._state: dict[str, NDArray[Any]] = {}
         self._fitted_attributes: dict[str, Any] = {}
@@ -124,7 +125,7 @@ class LinearPool:
 
     def accuracy(self, voters: Voters, X: Any, y: Labels) -> Floats:
         """Return the share of rows that each of ``voters`` gets right."""
-        accuracy: Floats = np.mean(self.vote(voters, X) == y, axis=1)
+        accuracy: Floats = np.mean(self.vote(voters, X) == y.astype(self._votes_dtype), axis=1)
         return accuracy
 
     def finish(
@@ -171,7 +172,7 @@ class LinearPool:
             )
         return int(n_iter.sum()) * len(y)
 
-    def vote(self, voters: Voters, X: Any) -> Labels:
+    def vote(self, voters: Voters, X: Any) -> Votes:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
         kernel, machines = _kernel(), self._machines_of(voters)
         rows, norms = self._rows(X)
@@ -179,8 +180,8 @@ class LinearPool:
         by_product = not is_sparse and len(norms) >= _ROWS_THAT_PAY_A_PRODUCT
         coef, intercept = self._shown()
 
-        def judge(some: NDArray[np.intp], n_voters: int) -> tuple[Labels, NDArray[np.bool_]]:
-            votes = np.empty((n_voters, len(norms)), dtype=np.intp)
+        def judge(some: NDArray[np.intp], n_voters: int) -> tuple[Votes, NDArray[np.bool_]]:
+            votes = np.empty((n_voters, len(norms)), dtype=self._votes_dtype)
             doubtful = np.zeros(n_voters, dtype=np.bool_)
             weights = coef[some, : rows.shape[1]] if by_product else coef[:0]
             step = (
@@ -197,7 +198,9 @@ class LinearPool:
                 )
             return votes, doubtful
 
-        _compile_first(("vote", coef.dtype, is_sparse), lambda: judge(machines[:0], 0))
+        _compile_first(
+            ("vote", coef.dtype, is_sparse, self._votes_dtype), lambda: judge(machines[:0], 0)
+        )
         votes, doubtful = judge(machines, len(voters))
         for k in np.flatnonzero(doubtful):
             labels = self.estimators(voters[k : k + 1])[0].predict(X)
@@ -346,7 +349,9 @@ class LinearPool:
         key = ("train", state["coef"].dtype, bool(scipy.sparse.issparse(X)))
         _compile_first(key, lambda: take(machines[:0]))
         work = len(machines) * len(y) * X.shape[1] * min(max_iter, 5)
-        n_jobs = min(effective_n_jobs(self.n_jobs), work // _WORK_THAT_PAYS_A_THREAD, len(machines))
+        n_jobs = min(work // _WORK_THAT_PAYS_A_THREAD, len(machines))
+        if n_jobs > 1:
+            n_jobs = min(effective_n_jobs(self.n_jobs), n_jobs)
         if n_jobs <= 1:
             take(machines)
         else:

@@ -2,7 +2,7 @@
 
 from typing import Any, Protocol
 
-from skliquid.arrays import Floats, Labels, Voters
+from skliquid.arrays import Floats, Labels, Voters, Votes
 
 
 class VoterPool(Protocol):
@@ -35,7 +35,7 @@ class VoterPool(Protocol):
         """Fit ``voters`` in full, anew or from where they are; return the sample visits."""
         ...
 
-    def vote(self, voters: Voters, X: Any) -> Labels:
+    def vote(self, voters: Voters, X: Any) -> Votes:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
         ...
 

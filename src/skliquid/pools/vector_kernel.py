@@ -163,8 +163,7 @@ def dots(typing_context: Any, W: Any, machines: Any, X: Any, rows: Any) -> Any:
             w, width = _row(context, builder, signature.args[:2], arguments[:2], k)
             x, _ = _row(context, builder, signature.args[2:], arguments[2:], k)
             sums.append(_dot(builder, w, x, width))
-        pairs = [_added_across(builder, sums[k], sums[k + 1], _NEIGHBOURS) for k in (0, 2)]
-        return _added_across(builder, *pairs, _HALVES)
+        return _added_up(builder, sums)
 
     return signature, generate
 
@@ -174,16 +173,28 @@ _HALVES = ([0, 1, 4, 5], [2, 3, 6, 7])
 
 
 @intrinsic
-def add_rows(typing_context: Any, W: Any, machines: Any, X: Any, rows: Any, factors: Any) -> Any:
-    """Add factors times rows of X to rows of W, each number rounded on its own."""
-    signature = types.void(W, machines, X, rows, four_type)
+def add_and_look_ahead(
+    typing_context: Any, W: Any, machines: Any, X: Any, rows: Any, factors: Any, following: Any
+) -> Any:
+    """Add factors times rows of X to rows of W, and return the products with the rows following.
+
+    Each number added is rounded on its own; the products are summed in any order. To do both in one
+    pass saves loading W once more, and waiting for what was just stored.
+    """
+    signature = four_type(W, machines, X, rows, four_type, following)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        sums = []
         for k in range(4):
             w, width = _row(context, builder, signature.args[:2], arguments[:2], k)
             x, _ = _row(context, builder, signature.args[2:4], arguments[2:4], k)
+            z, _ = _row(
+                context, builder, [signature.args[2], None], [arguments[2], arguments[5]], k
+            )
             whole = [_place(k).constant] * WIDTH
             factor = builder.shuffle_vector(arguments[4], arguments[4], _places(whole))
+            total = cgutils.alloca_once_value(builder, _DOUBLES([0.0] * WIDTH))
+            builder.store(_DOUBLES([0.0] * WIDTH), total)
             with cgutils.for_range_slice(builder, _INDEX(0), width, _INDEX(WIDTH), _INDEX) as (
                 j,
                 _,
@@ -195,7 +206,11 @@ def add_rows(typing_context: Any, W: Any, machines: Any, X: Any, rows: Any, fact
                 if new.type != old.type:
                     new = builder.fptrunc(new, old.type)
                 builder.store(new, place, align=4)
-        return context.get_dummy_value()
+                product = builder.fmul(new, _loaded(builder, z, j), flags=_ANY_ORDER)
+                product = _widened(builder, product)
+                builder.store(builder.fadd(builder.load(total), product, flags=_ANY_ORDER), total)
+            sums.append(_halved(builder, builder.load(total)))
+        return _added_up(builder, sums)
 
     return signature, generate
 
@@ -220,6 +235,17 @@ def _dot(builder: Any, w: Any, x: Any, width: Any) -> Any:
     with builder.if_then(builder.icmp_signed("<", pairs, width)):
         add(pairs, sums[0])
     both = builder.fadd(builder.load(sums[0]), builder.load(sums[1]), flags=_ANY_ORDER)
+    return _halved(builder, both)
+
+
+def _added_up(builder: Any, sums: Any) -> Any:
+    """Return the sums of four times four numbers."""
+    pairs = [_added_across(builder, sums[k], sums[k + 1], _NEIGHBOURS) for k in (0, 2)]
+    return _added_across(builder, *pairs, _HALVES)
+
+
+def _halved(builder: Any, both: Any) -> Any:
+    """Return eight numbers as four sums."""
     low = builder.shuffle_vector(both, both, _places([0, 1, 2, 3]))
     high = builder.shuffle_vector(both, both, _places([4, 5, 6, 7]))
     return builder.fadd(low, high, flags=_ANY_ORDER)
