@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from skliquid.datasets.catalogue import CATALOGUE
 from skliquid.experiments.methods import Result, run
@@ -52,10 +52,16 @@ class Trial:
         """Return what is recorded of this trial."""
         cut = _seed("halves", self.dataset, self.number)
         seed = _seed(self._identity)
-        with threadpool_limits(1), warnings.catch_warnings():
+        with _libraries().limit(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # raw features do not converge
             data = halves(self.dataset, self.target, self.protocol, cut)
             return run(self.method, data, PROTOCOLS[self.protocol], seed)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return what computes with threads; to look for it takes longer than many a trial."""
+    return ThreadpoolController()
 
 
 @cache
