@@ -4,10 +4,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help test test-oldest check format reproduce reproduce-full bench clean
+.PHONY: help test test-oldest check format reproduce reproduce-full bench bench-accuracy clean
 
 help:  ## say what can be made
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 test: $(VENV)/installed  ## run the tests
 	$(BIN)/python -m pytest -n auto
@@ -33,6 +33,10 @@ reproduce-full: $(VENV)/installed  ## the same with the paper's numbers of trial
 
 bench: $(VENV)/installed  ## speed, as ratios to the alternatives in the same run
 	$(BIN)/python benchmarks/linear_pool.py
+
+bench-accuracy: $(VENV)/installed  ## accuracy against what one would pick instead, in half an hour or so
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'
+	$(BIN)/python benchmarks/accuracy.py --jobs 2
 
 clean:  ## remove what the other targets made
 	rm -rf out $(VENV) $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid import LiquidEnsembleClassifier, Mechanism
-from skliquid.mechanisms import MECHANISMS
+from skliquid.mechanisms import OF_THE_PAPER
 from skliquid.mechanisms.selection import least_accurate
 from skliquid.schedules import FixedCount, Linear
 
@@ -210,7 +210,7 @@ def test_direct_keeps_everyone(binary):
     assert len(ensemble.record_) == 1
 
 
-@pytest.mark.parametrize("mechanism", [name for name in MECHANISMS if name != "direct"])
+@pytest.mark.parametrize("mechanism", [name for name in OF_THE_PAPER if name != "direct"])
 def test_voters_may_be_candidates(binary, mechanism):
     X, y = binary
     ensemble = small(n_estimators=40, candidates="voters", mechanism=mechanism).fit(X, y)

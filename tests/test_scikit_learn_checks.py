@@ -11,12 +11,12 @@ from sklearn.utils.estimator_checks import (
 )
 
 from skliquid import LiquidEnsembleClassifier
-from skliquid.mechanisms import MECHANISMS
+from skliquid.mechanisms import OF_THE_PAPER
 
 ENSEMBLES = [
     LiquidEnsembleClassifier(voter, n_estimators=8, n_final=3, mechanism=mechanism)
     for voter in (SGDClassifier(), GaussianNB(), DecisionTreeClassifier())
-    for mechanism in MECHANISMS
+    for mechanism in OF_THE_PAPER
 ]
 
 

@@ -14,7 +14,9 @@ To read the code, start where the ideas are and follow them outwards:
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.mechanisms import Mechanism
+from skliquid.pruning import prune
 from skliquid.record import TrainingCost, TrainingRecord
+from skliquid.tabular import tabular_pipeline
 
 __version__ = "0.1.0"
 
@@ -24,4 +26,6 @@ __all__ = [
     "Mechanism",
     "TrainingCost",
     "TrainingRecord",
+    "prune",
+    "tabular_pipeline",
 ]

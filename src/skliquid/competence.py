@@ -55,23 +55,26 @@ class AccuracyEstimate:
     numerators: NDArray[np.object_]
     denominator: int
     n_measured: NDArray[np.int64]
+    n_answers: NDArray[np.int64]
 
     @classmethod
     def of_nothing(cls, n_voters: int) -> "AccuracyEstimate":
         """Return the estimate before any measurement."""
-        return cls(np.zeros(n_voters, dtype=object), 1, np.zeros(n_voters, dtype=np.int64))
+        nothing = np.zeros(n_voters, dtype=np.int64)
+        return cls(np.zeros(n_voters, dtype=object), 1, nothing, nothing)
 
     def update(self, voters: Voters, accuracy: Floats, n_rows: int) -> "AccuracyEstimate":
         """Return the estimate after ``voters`` had ``accuracy`` on an increment of ``n_rows``."""
         n_correct = np.rint(accuracy * n_rows).astype(np.int64)
         denominator = math.lcm(self.denominator, n_rows)
-        n_measured = self.n_measured.copy()
+        n_measured, n_answers = self.n_measured.copy(), self.n_answers.copy()
         n_measured[voters] += 1
+        n_answers[voters] += n_rows
         largest = denominator * int(n_measured.max())
         kind = np.int64 if largest < _EXACT_IN_A_FLOAT else object
         numerators = self.numerators.astype(kind) * (denominator // self.denominator)
         numerators[voters] += n_correct.astype(kind) * (denominator // n_rows)
-        return AccuracyEstimate(numerators, denominator, n_measured)
+        return AccuracyEstimate(numerators, denominator, n_measured, n_answers)
 
     @cached_property
     def mean(self) -> Floats:

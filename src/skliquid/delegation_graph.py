@@ -65,6 +65,15 @@ class DelegationGraph:
         return _frozen(gurus)
 
     @cached_property
+    def distances(self) -> Voters:
+        """How many delegations lie between each voter and its guru; zero for representatives."""
+        distances, at = np.zeros(self.n_voters, dtype=np.intp), np.arange(self.n_voters)
+        while np.any(moves := self.delegation[at] != at):
+            distances += moves
+            at = self.delegation[at]
+        return _frozen(distances)
+
+    @cached_property
     def representatives(self) -> Voters:
         """The voters that delegate to themselves, in ascending order: the paper's G(V)."""
         return _frozen(np.flatnonzero(self.delegation == np.arange(self.n_voters)))

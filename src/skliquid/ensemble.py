@@ -12,13 +12,23 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skliquid.arrays import Floats, Labels, Voters
+from skliquid.budget import Budget
 from skliquid.competence import COMPETENCE
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.increments import Rows, slices
 from skliquid.mechanisms import CANDIDATES, MECHANISMS, Mechanism, as_mechanism
-from skliquid.pools import pool_for
+from skliquid.pools import (
+    SampledPool,
+    Variety,
+    VoterPool,
+    drawn_params,
+    drawn_subspaces,
+    fourier_maps,
+    pool_for,
+    seeded,
+)
 from skliquid.record import TrainingCost, TrainingRecord
-from skliquid.schedules import as_schedule
+from skliquid.schedules import Rounded, as_schedule
 from skliquid.training import Rules, Training, finish, train
 from skliquid.validation import (
     Composition,
@@ -27,6 +37,8 @@ from skliquid.validation import (
     check_estimators,
     check_eval_set,
     check_final_fit,
+    check_max_features,
+    check_max_samples,
     check_parameters,
     check_pool,
     check_sample_weight,
@@ -37,9 +49,12 @@ from skliquid.validation import (
     has_methods,
     one_of,
     positive_integer,
+    positive_real,
+    positive_share,
     share,
     shared_tags,
 )
+from skliquid.vote_weights import VOTE_WEIGHTS, VoteWeights, delegated
 from skliquid.voting import tally, winner
 
 _VOTES_AT_ONCE = 5_000_000
@@ -92,6 +107,36 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         Whether ``fit`` ends by fitting the representatives on all rows: anew, from where
         the increments left them (for estimators with ``partial_fit`` and ``warm_start``), or not at
         all. Without it the representatives go on through the increments when delegation has ended.
+    bootstrap : bool, default=False
+        Whether each voter learns from its own sample of the rows, drawn with replacement: how often
+        it sees a row follows a Poisson distribution, which needs no second look at the data.
+    max_samples : int or float, default=1.0
+        How many rows each voter learns from: a share, or for ``fit`` a number of rows. Without
+        ``bootstrap``, below 1.0 each voter leaves rows out at random.
+    max_features : int or float, default=1.0
+        How many features each voter looks at, as a number or a share, drawn at random without
+        replacement. Voters with a feature map look at all that it gives.
+    param_distributions : dict or list of dict, default=None
+        Parameters that each voter draws for itself, from lists or from distributions with ``rvs``,
+        as in ``RandomizedSearchCV``. The search is then part of the training: those who drew badly
+        delegate, and their votes are kept.
+    feature_maps : list of transformers or "fourier", default=None
+        Through which voters look at the rows, spread evenly over them: ``RBFSampler`` and
+        ``Nystroem`` of :mod:`sklearn.kernel_approximation` make linear voters non-linear. They are
+        fitted on the first increment, and each increment is mapped once for all voters that share a
+        map. ``"passthrough"`` in the list stands for the rows as they are. ``"fourier"`` gives a
+        quarter of the voters the rows as they are and the others random Fourier features of three
+        bandwidths, which suit scaled features.
+    vote_weights : {"delegated", "log_odds", "delegated_log_odds", "viscous"} or callable, \
+            default="delegated"
+        How much representatives count when the ensemble votes: the votes they carry, the
+        logarithm of the odds that they are right, the product of both, or votes that lose a tenth
+        of their strength with each delegation. See :mod:`skliquid.vote_weights`.
+    max_cost : int, default=None
+        The most sample visits that training may take, the final fit included. It ends with the
+        best ensemble so far, and ``record_.stopped`` says what was cut short.
+    max_seconds : float, default=None
+        The same in seconds, as far as can be foretold by what went before.
     pool : {"auto", "linear", "estimator"}, default="auto"
         How voters are held. ``"linear"``: ``SGDClassifier`` and ``Perceptron`` voters in one array,
         trained by compiled code, with the same bits, many times sooner; an error says which
@@ -116,6 +161,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         Number of rows given to ``fit``, or to ``partial_fit`` so far.
     estimators_ : list of classifiers
         The representatives, fitted.
+    estimators_features_ : list of ndarray of int
+        The features that each of ``estimators_`` looks at.
     estimator_weights_ : ndarray of int
         Votes that each of ``estimators_`` carries. They sum to ``n_estimators``.
     delegation_graph_ : DelegationGraph
@@ -148,6 +195,14 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         "competence": [one_of(COMPETENCE)],
         "candidates": [one_of(CANDIDATES)],
         "final_fit": [one_of(["scratch", "warm", "none"])],
+        "bootstrap": ["boolean"],
+        "max_samples": [positive_integer, positive_share],
+        "max_features": [positive_integer, positive_share],
+        "param_distributions": [dict, list, None],
+        "feature_maps": [one_of(["fourier"]), list, None],
+        "vote_weights": [one_of(VOTE_WEIGHTS), callable],
+        "max_cost": [positive_integer, None],
+        "max_seconds": [positive_real, None],
         "pool": [one_of(["auto", "linear", "estimator"])],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -165,6 +220,14 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         competence: str = "training",
         candidates: str = "representatives",
         final_fit: str = "scratch",
+        bootstrap: bool = False,
+        max_samples: Any = 1.0,
+        max_features: Any = 1.0,
+        param_distributions: Any = None,
+        feature_maps: Any = None,
+        vote_weights: Any = "delegated",
+        max_cost: int | None = None,
+        max_seconds: float | None = None,
         pool: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -178,9 +241,46 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         self.competence = competence
         self.candidates = candidates
         self.final_fit = final_fit
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.max_features = max_features
+        self.param_distributions = param_distributions
+        self.feature_maps = feature_maps
+        self.vote_weights = vote_weights
+        self.max_cost = max_cost
+        self.max_seconds = max_seconds
         self.pool = pool
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    @classmethod
+    def as_in_the_paper(cls, **changes: Any) -> Self:
+        """Return the ensemble with which the paper's accuracy is best: u = 65 and rate 0.05.
+
+        Parameters
+        ----------
+        **changes : dict
+            Parameters to be set otherwise; ``increment_size=25`` and ``delegation_rate=0.85`` give
+            the paper's cheapest.
+
+        Returns
+        -------
+        ensemble : LiquidEnsembleClassifier
+            350 copies of ``SGDClassifier()`` that differ in their seeds alone.
+        """
+        settings = {
+            "estimator": SGDClassifier(),
+            "n_estimators": 350,
+            "n_final": 10,
+            "mechanism": "proportional_weighted",
+            "delegation_rate": Rounded(0.05, "floor"),
+            "increment_size": 65,
+            "competence": "training",
+            "max_features": 1.0,
+            "param_distributions": None,
+            "feature_maps": None,
+        }
+        return cls(**settings | changes)
 
     # Training
 
@@ -213,13 +313,19 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         data = data._replace(y=labels)
         eval_set = check_eval_set(self, eval_set, classes)
 
+        budget = Budget(self.max_cost, self.max_seconds)
         cuts = slices(len(labels), self.increment_size)
-        training = self._start(classes)
+        training = self._start(classes, *data.X.shape)
         order = training.rng.permutation(len(labels))
-        increments = (data.at(order[cut]) for cut in cuts)
-        train(training, self._rules(len(cuts)), increments, _evaluation(training, eval_set))
+        increments = budget.increments(training, (data.at(order[cut]) for cut in cuts))
+        evaluate = self._evaluation(training, eval_set)
+        train(training, self._rules(len(cuts)), increments, evaluate)
         if self.final_fit != "none":
-            finish(training, *data[1:], warm=self.final_fit == "warm")
+            is_warm = self.final_fit == "warm"
+            if budget.is_unlimited:
+                finish(training, *data[1:], warm=is_warm)
+            else:
+                budget.finish(training, data, warm=is_warm)
         training.pool.keep(training.graph.representatives, training_is_over=True)
 
         self.classes_, self.n_samples_seen_, self._training = classes, len(y), training
@@ -266,7 +372,9 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         classes = check_classes(classes, known)
         y = encode(y, classes)
         eval_set = check_eval_set(self, eval_set, classes)
-        training = self._start(classes) if known is None else self._training
+        if known is None:
+            check_max_samples(self.max_samples)
+        training = self._start(classes, 1, X.shape[1]) if known is None else self._training
         check_can_go_on(training, self.n_estimators)
 
         seen = 0 if known is None else self.n_samples_seen_
@@ -274,7 +382,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         size = len(y) if self.increment_size == "auto" else self.increment_size
         increments = (data.at(cut) for cut in slices(len(data.y), size))
         training.pool.n_jobs = self.n_jobs
-        train(training, self._rules(None), increments, _evaluation(training, eval_set))
+        train(training, self._rules(None), increments, self._evaluation(training, eval_set))
         if training.record:
             training.pool.keep(training.graph.representatives, training_is_over=False)
 
@@ -300,12 +408,55 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     def _kinds(self) -> list[Any]:
         return [kind for _, kind in self._named_kinds()]
 
-    def _start(self, classes: NDArray[Any]) -> Training:
+    def _judge(self, pool: VoterPool, classes: NDArray[Any], X: Any, y: Any) -> Self:
+        """Let voters that are fitted delegate, by how they do on ``X`` and ``y``."""
+        self._check_parameters()
+        X, y = check_X_y(self, X, y, reset=True)
+        data = Rows(range(len(y)), X, encode(y, classes), None)
+        cuts = slices(len(y), self.increment_size)
+        rng = np.random.default_rng(self.random_state)
+        training = Training.of(pool, self.n_estimators, self.n_final, rng)
+        order = training.rng.permutation(len(y))
+        train(training, self._rules(len(cuts)), (data.at(order[cut]) for cut in cuts))
+        training.pool.keep(training.graph.representatives, training_is_over=True)
+        self.classes_, self.n_samples_seen_, self._training = classes, len(y), training
+        self._dtype = X.dtype
+        self._differ = Variety()
+        return self
+
+    def _start(self, classes: NDArray[Any], n_rows: int, n_features: int) -> Training:
         entropy = check_random_state(self.random_state).randint(2**31 - 1)
-        of_voters, of_choices = np.random.SeedSequence(int(entropy)).spawn(2)
+        sources = np.random.SeedSequence(int(entropy)).spawn(3)
+        of_voters, of_choices, of_variety = sources
         seeds = of_voters.generate_state(int(self.n_estimators)).tolist()
-        pool = pool_for(self.pool, self._kinds(), seeds, classes, self.n_jobs)
+        variety = self._variety(n_features, np.random.default_rng(of_variety))
+        self._differ = variety
+        pool = pool_for(self.pool, self._kinds(), seeds, classes, self.n_jobs, variety=variety)
+        share = (
+            self.max_samples if isinstance(self.max_samples, float) else self.max_samples / n_rows
+        )
+        if self.bootstrap or share < 1:
+            pool = SampledPool(pool, seeds, share=min(share, 1), bootstrap=self.bootstrap)
         return Training.of(pool, len(seeds), self.n_final, np.random.default_rng(of_choices))
+
+    def _variety(self, n_features: int, rng: np.random.Generator) -> Variety:
+        """Return what voters do not have in common."""
+        n_voters, n_seen = int(self.n_estimators), check_max_features(self.max_features, n_features)
+        by_name = isinstance(self.feature_maps, str)
+        maps = fourier_maps(n_features) if by_name else self.feature_maps or []
+        seeds = rng.integers(2**31 - 1, size=1 + len(maps))
+        return Variety(
+            params=[]
+            if self.param_distributions is None
+            else drawn_params(self.param_distributions, n_voters, np.random.RandomState(seeds[0])),
+            subspaces=None
+            if n_seen == n_features
+            else drawn_subspaces(n_voters, n_features, n_seen, rng),
+            maps=[
+                None if each == "passthrough" else seeded(each, [seed])[0]
+                for each, seed in zip(maps, seeds[1:].tolist(), strict=True)
+            ],
+        )
 
     def _rules(self, n_increments: int | None) -> Rules:
         return Rules(
@@ -321,6 +472,20 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             n_final=self.n_final,
             last_increment=None if self.final_fit == "none" else n_increments,
         )
+
+    def _evaluation(
+        self, training: Training, eval_set: tuple[Any, Labels, int] | None
+    ) -> Callable[[DelegationGraph], float] | None:
+        if eval_set is None:
+            return None
+        X, y, n_classes = eval_set
+        weights = self._vote_weights()
+        return lambda _: float(np.mean(winner(shares(training, X, n_classes, weights)) == y))
+
+    def _vote_weights(self) -> VoteWeights:
+        named = isinstance(self.vote_weights, str)
+        weights: VoteWeights = VOTE_WEIGHTS[self.vote_weights] if named else self.vote_weights
+        return weights
 
     # Voting
 
@@ -355,7 +520,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         """
         check_is_fitted(self)
         self._training.pool.n_jobs = self.n_jobs
-        return shares(self._training, check_X(self, X), len(self.classes_))
+        return shares(self._training, check_X(self, X), len(self.classes_), self._vote_weights())
 
     def decision_function(self, X: Any) -> Floats:
         """Return by how much the second class outweighs the first; with more classes, all shares.
@@ -380,6 +545,13 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         """The representatives, fitted."""
         training = self._trained("estimators_")
         return training.pool.estimators(training.graph.representatives)
+
+    @property
+    def estimators_features_(self) -> list[NDArray[np.intp]]:
+        """The features that each of ``estimators_`` looks at."""
+        voters = self._trained("estimators_features_").graph.representatives
+        everything, n_kinds = np.arange(self.n_features_in_), len(self._kinds())
+        return [everything[self._differ.features_of(v, n_kinds)] for v in voters.tolist()]
 
     @property
     def estimator_weights_(self) -> Voters:
@@ -457,19 +629,12 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         return self
 
 
-def _evaluation(
-    training: Training, eval_set: tuple[Any, Labels, int] | None
-) -> Callable[[DelegationGraph], float] | None:
-    if eval_set is None:
-        return None
-    X, y, n_classes = eval_set
-    return lambda _: float(np.mean(winner(shares(training, X, n_classes)) == y))
-
-
-def shares(training: Training, X: Any, n_classes: int) -> Floats:
+def shares(
+    training: Training, X: Any, n_classes: int, vote_weights: VoteWeights = delegated
+) -> Floats:
     """Return the share of the weight that each class receives, counted block by block."""
     voters = training.graph.representatives
-    weights = training.graph.weights[voters]
+    weights = vote_weights(training.graph, training.accuracy)
     blocks = slices(X.shape[0], max(_VOTES_AT_ONCE // len(voters), 1))
     votes = (training.pool.vote(voters, X[block]) for block in blocks)
     return np.concatenate([tally(each, weights, n_classes) for each in votes])

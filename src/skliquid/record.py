@@ -8,6 +8,7 @@ import numpy as np
 
 from skliquid.arrays import Floats, RowNumbers, Voters
 from skliquid.delegation_graph import DelegationGraph
+from skliquid.voting import gini, largest_share, minimum_majority
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,12 +47,6 @@ class IncrementRecord:
         Who delegated now, and to whom.
     graph : DelegationGraph
         All delegations after this increment.
-    minimum_majority : int
-        The fewest representatives that hold more than half of the weight.
-    largest_share : float
-        The share of the weight that the heaviest representative holds.
-    gini : float
-        The Gini coefficient of the representatives' weights.
     cost : int
         Sample visits spent on this increment.
     eval_accuracy : float
@@ -66,9 +61,6 @@ class IncrementRecord:
     delegators: Voters
     delegates: Voters
     graph: DelegationGraph
-    minimum_majority: int
-    largest_share: float
-    gini: float
     cost: int
     eval_accuracy: float
 
@@ -87,14 +79,33 @@ class IncrementRecord:
         """Weights of the representatives left, in the order of ``graph.representatives``."""
         return self.graph.weights[self.graph.representatives]
 
+    @property
+    def minimum_majority(self) -> int:
+        """The fewest representatives that hold more than half of the weight."""
+        return minimum_majority(self.weights)
+
+    @property
+    def largest_share(self) -> float:
+        """The share of the weight that the heaviest representative holds."""
+        return largest_share(self.weights)
+
+    @property
+    def gini(self) -> float:
+        """The Gini coefficient of the representatives' weights."""
+        return gini(self.weights)
+
 
 @dataclass(eq=False)
 class TrainingRecord:
-    """The increments of a training, in order, and the cost of the final fit."""
+    """The increments of a training, in order, and the cost of the final fit.
+
+    ``stopped`` says what a budget cut short, and is None when nothing was.
+    """
 
     n_final: int
     increments: list[IncrementRecord] = field(default_factory=list)
     final_fit_cost: int = 0
+    stopped: str | None = None
 
     def __len__(self) -> int:
         return len(self.increments)

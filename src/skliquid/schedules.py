@@ -82,6 +82,69 @@ class Geometric:
 
 
 @dataclass(frozen=True)
+class Annealed:
+    """A rate that falls from ``first`` to zero along half a wave, and stays there.
+
+    Examples
+    --------
+    >>> rate = Annealed(0.4, n_increments=4)
+    >>> [round(rate(increment), 2) for increment in (1, 2, 3, 4, 5)]
+    [0.4, 0.34, 0.2, 0.06, 0.0]
+    """
+
+    first: float
+    n_increments: int
+
+    def __post_init__(self) -> None:
+        _check_share("first", self.first)
+        _check_count("n_increments", self.n_increments, least=1)
+
+    def __call__(self, increment: int) -> float:
+        """Return the rate at ``increment``."""
+        way = min((increment - 1) / self.n_increments, 1)
+        return self.first * (1 + math.cos(math.pi * way)) / 2
+
+
+@dataclass(frozen=True)
+class SuccessiveHalving:
+    """All but one in ``factor`` delegate, after 1, ``factor``, ``factor`` squared increments.
+
+    Those left see ``factor`` times as many rows before the next cut, so that every round costs the
+    same, as in the search of that name.
+
+    Examples
+    --------
+    >>> [SuccessiveHalving(2).n_delegators(increment, 9) for increment in (1, 2, 3, 4, 5)]
+    [4, 4, 0, 4, 0]
+    """
+
+    factor: int = 2
+
+    def __post_init__(self) -> None:
+        _check_count("factor", self.factor, least=2)
+
+    def n_delegators(self, increment: int, n_representatives: int) -> int:
+        """Return how many go in this round, none between rounds."""
+        round_end = 1
+        while round_end < increment:
+            round_end *= self.factor
+        kept = -(-n_representatives // self.factor)
+        return n_representatives - kept if round_end == increment else 0
+
+
+@dataclass(frozen=True)
+class Everyone:
+    """All are asked at every increment, and the mechanism decides who delegates.
+
+    With ``mechanism="confident"``, those do who are worse than another beyond chance.
+    """
+
+    def n_delegators(self, increment: int, n_representatives: int) -> int:
+        """Return the number of representatives."""
+        return n_representatives
+
+
+@dataclass(frozen=True)
 class FixedCount:
     """The same number of delegators at every increment."""
 

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from skliquid.arrays import Floats, Labels
+from skliquid.answers import Answers
+from skliquid.arrays import Floats, Labels, Voters
 from skliquid.competence import AccuracyEstimate, Competence
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.increments import Rows
-from skliquid.mechanisms import Candidates, Mechanism
+from skliquid.mechanisms import Candidates, Knowledge, Mechanism
 from skliquid.pools.pool import VoterPool
 from skliquid.record import IncrementRecord, TrainingRecord
 from skliquid.schedules import Schedule, asks_again, n_asked
-from skliquid.voting import gini, largest_share, minimum_majority
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ class Training:
     accuracy: AccuracyEstimate
     record: TrainingRecord
     rng: Generator
+    answers: Answers
     is_interrupted: bool = False
 
     @classmethod
@@ -68,7 +69,8 @@ class Training:
         """Return the start: everyone has weight 1, and nobody is known."""
         graph = DelegationGraph.direct(n_voters)  # line 1
         accuracy = AccuracyEstimate.of_nothing(n_voters)  # line 2
-        return cls(pool, graph, accuracy, TrainingRecord(n_final), rng)
+        answers = Answers.of_nothing(n_voters)
+        return cls(pool, graph, accuracy, TrainingRecord(n_final), rng, answers)
 
 
 def train(
@@ -85,7 +87,7 @@ def train(
         training.is_interrupted = True
         accuracy, cost = rules.competence(  # lines 5 to 10
             partial(training.pool.train, voters, *increment[1:]),
-            partial(training.pool.accuracy, voters, increment.X, increment.y),
+            partial(_measured, training, rules, voters, increment),
             t > 1,
         )
         n_delegators = 0
@@ -93,7 +95,12 @@ def train(
             training.accuracy = training.accuracy.update(voters, accuracy, len(increment.y))
             n_delegators = rules.n_delegators(t, len(voters))
         training.graph = rules.mechanism.delegate(  # lines 11 and 15 to 21
-            before, training.accuracy.mean, n_delegators, training.rng, rules.candidates
+            before,
+            training.accuracy.mean,
+            n_delegators,
+            training.rng,
+            rules.candidates,
+            knowledge=Knowledge(training.accuracy.n_answers, training.answers.is_right),
         )
         eval_accuracy = evaluate(training.graph) if evaluate else np.nan
         training.record.increments.append(
@@ -121,6 +128,15 @@ def finish(
     training.record.final_fit_cost = cost
 
 
+def _measured(training: Training, rules: Rules, voters: Voters, increment: Rows) -> Floats:
+    if not rules.mechanism.needs_votes:
+        return training.pool.accuracy(voters, increment.X, increment.y)
+    is_right = training.pool.vote(voters, increment.X) == increment.y
+    training.answers = training.answers.after(voters, is_right)
+    accuracy: Floats = is_right.mean(axis=1)
+    return accuracy
+
+
 def _recorded(
     t: int,
     increment: Rows,
@@ -133,7 +149,6 @@ def _recorded(
 ) -> IncrementRecord:
     voters, graph = before.representatives, training.graph
     delegators = np.flatnonzero(before.delegation != graph.delegation)
-    weights = graph.weights[graph.representatives]
     return IncrementRecord(
         increment=t,
         rows=increment.rows,
@@ -143,9 +158,6 @@ def _recorded(
         delegators=delegators,
         delegates=graph.delegation[delegators],
         graph=graph,
-        minimum_majority=minimum_majority(weights),
-        largest_share=largest_share(weights),
-        gini=gini(weights),
         cost=cost,
         eval_accuracy=eval_accuracy,
     )

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils import Tags, check_array, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
-from sklearn.utils.validation import has_fit_parameter, validate_data
+from sklearn.utils.validation import validate_data
 
 from skliquid.arrays import Floats, Labels
-from skliquid.pools.estimator_pool import learns_by_increments
+from skliquid.pools.estimator_pool import learns_by_increments, takes_sample_weight
 from skliquid.pools.linear_pool import unsupported
 
 Constraint: TypeAlias = Any
@@ -23,6 +22,8 @@ Composition: TypeAlias = _BaseComposition
 
 positive_integer: Constraint = Interval(Integral, 1, None, closed="left")
 share: Constraint = Interval(Real, 0, 1, closed="both")
+positive_share: Constraint = Interval(RealNotInt, 0, 1, closed="right")
+positive_real: Constraint = Interval(Real, 0, None, closed="neither")
 
 
 def one_of(names: Sequence[str] | Mapping[str, Any]) -> Constraint:
@@ -110,6 +111,27 @@ def check_pool(pool: str, estimators: Sequence[Any]) -> None:
                 f"it supports: it does not support {reason}. Choose pool='auto', which takes "
                 "linear voters where it can."
             )
+
+
+def check_max_features(max_features: Any, n_features: int) -> int:
+    """Return how many of ``n_features`` each voter looks at."""
+    is_share = not isinstance(max_features, Integral)
+    count = max(int(max_features * n_features), 1) if is_share else int(max_features)
+    if count > n_features:
+        raise ValueError(
+            f"max_features must not exceed the number of features: {count} cannot be drawn of "
+            f"{n_features}. Lower it, or give a share like 0.5."
+        )
+    return count
+
+
+def check_max_samples(max_samples: Any) -> None:
+    """Raise when a number of rows is asked of data whose end is not known."""
+    if max_samples > 1 or isinstance(max_samples, Integral):
+        raise ValueError(
+            f"max_samples must be a share in partial_fit: {max_samples} rows cannot be drawn of "
+            "rows that are still to come. Give a share like 0.5."
+        )
 
 
 def check_can_go_on(training: Any, n_estimators: int) -> None:
@@ -226,7 +248,7 @@ def check_sample_weight(sample_weight: Any, X: Any, estimators: Sequence[Any]) -
     if sample_weight is None:
         return None
     for estimator in estimators:
-        if not _takes_sample_weight(estimator):
+        if not takes_sample_weight(estimator):
             raise ValueError(
                 "sample_weight must not be given to voters that cannot use it: "
                 f"{type(estimator).__name__}.fit has no such parameter. Leave it out or choose "
@@ -264,9 +286,3 @@ def check_eval_set(
         )
     X, y = check_X_y(ensemble, *eval_set)
     return X, encode(y, classes, name="y of eval_set"), len(classes)
-
-
-def _takes_sample_weight(estimator: Any) -> bool:
-    if has_fit_parameter(estimator, "sample_weight"):
-        return True
-    return bool(get_routing_for_object(estimator).consumes("fit", ["sample_weight"]))

@@ -1,13 +1,16 @@
 """Weighted votes: what the ensemble says, and how concentrated its weight is."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
 
 _WHOLE_IN_A_SINGLE = 2**24
 
 
-def tally(votes: Votes, weights: Voters, n_classes: int) -> Floats:
+def tally(votes: Votes, weights: NDArray[Any], n_classes: int) -> Floats:
     """Return the share of the weight that each class receives, one row a sample.
 
     Examples
@@ -18,7 +21,8 @@ def tally(votes: Votes, weights: Voters, n_classes: int) -> Floats:
     n_samples = votes.shape[1]
     if n_classes == 2:
         total = weights.sum()
-        kind = np.float32 if total < _WHOLE_IN_A_SINGLE else np.float64
+        is_exact = weights.dtype.kind in "iu" and total < _WHOLE_IN_A_SINGLE
+        kind = np.float32 if is_exact else np.float64
         second = (weights.astype(kind) @ votes.astype(kind)).astype(np.float64)
         both: Floats = np.stack([total - second, second], axis=1) / total
         return both

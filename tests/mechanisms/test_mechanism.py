@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skliquid import DelegationGraph, Mechanism
-from skliquid.mechanisms import CANDIDATES, MECHANISMS
+from skliquid.mechanisms import CANDIDATES, MECHANISMS, Knowledge
 from skliquid.mechanisms.selection import least_accurate
 
 
@@ -34,7 +34,10 @@ def states(draw):
 def test_laws_of_delegation(name, candidates, state, data):
     graph, accuracy = state
     n_asked = data.draw(st.integers(0, len(graph.representatives) - 1))
-    after = MECHANISMS[name].delegate(graph, accuracy, n_asked, rng(), CANDIDATES[candidates])
+    known = Knowledge(np.full(len(accuracy), 40), accuracy[:, None] > np.arange(4) / 4)
+    after = MECHANISMS[name].delegate(
+        graph, accuracy, n_asked, rng(), CANDIDATES[candidates], knowledge=known
+    )
 
     delegators = np.flatnonzero(graph.delegation != after.delegation)
     weights = graph.weights.copy()  # what each gives up arrives at its new guru, and nowhere else

@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 
 from skliquid import DelegationGraph
 from skliquid.mechanisms import MECHANISMS
-from skliquid.mechanisms.mechanism import other_representatives, other_voters
+from skliquid.mechanisms.mechanism import OtherRepresentatives, OtherVoters
 
 # Voter 0 is the worst and delegates. 1 and 2 tie with it or nearly so; 6 and 7 delegated earlier.
 CORRECT = np.array([4, 4, 5, 7, 9, 9, 8, 9])
@@ -56,11 +56,10 @@ FORMULAS = {
 }
 
 
-@pytest.mark.parametrize("candidates", [other_representatives, other_voters])
+@pytest.mark.parametrize("candidates", [OtherRepresentatives, OtherVoters])
 @pytest.mark.parametrize("name", FORMULAS)
 def test_choices_follow_the_formula(name, candidates):
-    stands = (GRAPH.weights > 0) & (np.arange(8) != 0)
-    choices = candidates(GRAPH.gurus, stands, 0)
+    choices = candidates(GRAPH).of(0)[0]
     gain = {j: CORRECT[j] - CORRECT[0] for j in choices}
     weight = {j: GRAPH.weights[GRAPH.gurus[j]] for j in choices}
     expected = np.zeros(8)

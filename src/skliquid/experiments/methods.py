@@ -58,7 +58,10 @@ def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int
     cuts = slices(len(halves.y_train), method["increment_size"])
     if not is_finished:
         cuts = cuts[: _n_delegations(schedule, method["n_estimators"], method["n_final"])]
-    training, rules = ensemble._start(np.unique(halves.y_train)), ensemble._rules(len(cuts))
+    training, rules = (
+        ensemble._start(np.unique(halves.y_train), *halves.X_train.shape),
+        ensemble._rules(len(cuts)),
+    )
     data = Rows(range(len(halves.y_train)), halves.X_train, halves.y_train, None)
     order = training.rng.permutation(len(data.y))
     curve = _Curve(training, halves, always=not is_finished) if method.get("curves", True) else None

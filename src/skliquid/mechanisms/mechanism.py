@@ -7,34 +7,68 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from skliquid.arrays import Floats, Voters
 from skliquid.delegation_graph import DelegationGraph
+from skliquid.mechanisms.refinement import Knowledge, Refinement, Situation
 from skliquid.mechanisms.selection import nobody
 
 Selection: TypeAlias = Callable[[Floats, int, Generator], Voters]
 Probability: TypeAlias = Callable[[Floats, Floats], Floats]
-Stands: TypeAlias = NDArray[np.bool_]
-"""Whether each voter is a representative other than the delegator."""
-Candidates: TypeAlias = Callable[[Voters, Stands, int], Voters]
 
 
-def other_representatives(gurus: Voters, stands: Stands, delegator: int) -> Voters:
-    """Return the representatives that ``delegator`` may choose."""
-    others: Voters = stands.nonzero()[0]
-    return others
+_NOTHING = Knowledge()
 
 
-def other_voters(gurus: Voters, stands: Stands, delegator: int) -> Voters:
-    """Return the voters, earlier delegators included, that do not end at ``delegator``."""
-    others: Voters = (gurus != delegator).nonzero()[0]
-    return others
+class OtherRepresentatives:
+    """Delegators choose among the other representatives."""
 
+    def __init__(self, graph: DelegationGraph):
+        self._weights = graph.weights.astype(np.float64)
+        self._stands = self._weights > 0
+
+    def of(self, delegator: int) -> tuple[Voters, Floats, float]:
+        """Return whom ``delegator`` may choose, what their gurus carry, and what it carries."""
+        self._stands[delegator] = False
+        choices = self._stands.nonzero()[0]
+        return choices, self._weights.take(choices), self._weights.item(delegator)
+
+    def chosen(self, delegator: int, choice: int) -> None:
+        """Let ``choice`` carry what ``delegator`` carried."""
+        self._weights[choice] += self._weights.item(delegator)
+
+    def stays(self, delegator: int) -> None:
+        """Let ``delegator`` be chosen by others again."""
+        self._stands[delegator] = True
+
+
+class OtherVoters:
+    """Delegators choose among all voters, earlier delegators included, that do not end at them."""
+
+    def __init__(self, graph: DelegationGraph):
+        self._weights, self._gurus = graph.weights.astype(np.float64), graph.gurus.copy()
+
+    def of(self, delegator: int) -> tuple[Voters, Floats, float]:
+        """Return whom ``delegator`` may choose, what their gurus carry, and what it carries."""
+        choices = (self._gurus != delegator).nonzero()[0]
+        carried = self._weights.take(self._gurus.take(choices))
+        return choices, carried, self._weights.item(delegator)
+
+    def chosen(self, delegator: int, choice: int) -> None:
+        """Let the guru of ``choice`` carry what ``delegator`` carried."""
+        guru = self._gurus.item(choice)
+        self._weights[guru] += self._weights.item(delegator)
+        self._gurus[self._gurus == delegator] = guru
+
+    def stays(self, delegator: int) -> None:
+        """Let ``delegator`` be chosen by others again: it never ceased to be."""
+
+
+Candidates: TypeAlias = type[OtherRepresentatives] | type[OtherVoters]
 
 CANDIDATES: dict[str, Candidates] = {
-    "representatives": other_representatives,
-    "voters": other_voters,
+    "representatives": OtherRepresentatives,
+    "voters": OtherVoters,
 }
 
 
@@ -50,6 +84,9 @@ class Mechanism:
     probability : callable
         p: ``probability(gain, weight)`` returns how likely each candidate is to be chosen, up to a
         common factor.
+    refinements : tuple of callables
+        Factors of these likelihoods that depend on more than gain and weight; see
+        :mod:`skliquid.mechanisms.refinement`.
 
     Examples
     --------
@@ -64,6 +101,7 @@ class Mechanism:
 
     selection: Selection
     probability: Probability
+    refinements: tuple[Refinement, ...] = ()
 
     def __post_init__(self) -> None:
         if not (callable(self.selection) and callable(self.probability)):
@@ -71,6 +109,11 @@ class Mechanism:
                 "mechanism must be a pair (selection, probability) of functions, got "
                 f"({self.selection!r}, {self.probability!r}). Give both functions."
             )
+
+    @property
+    def needs_votes(self) -> bool:
+        """Whether single answers have to be known, and not only how many were right."""
+        return any(refinement.needs_votes for refinement in self.refinements)
 
     @property
     def is_direct(self) -> bool:
@@ -83,34 +126,41 @@ class Mechanism:
         accuracy: Floats,
         n_delegators: int,
         rng: Generator,
-        candidates: Candidates = other_representatives,
+        candidates: Candidates = OtherRepresentatives,
+        *,
+        knowledge: Knowledge = _NOTHING,
     ) -> DelegationGraph:
         """Return the graph after up to ``n_delegators`` representatives have delegated.
 
         The weakest chooses first, and each sees the weights that the one before left. One that
         has no strictly better candidate stays a representative, unless p gives others a chance.
         """
-        gurus, weights = graph.gurus.copy(), graph.weights.astype(np.float64)
-        stands, chosen = weights > 0, {}
+        others, chosen = candidates(graph), {}
         for delegator in self._select(graph, accuracy, n_delegators, rng).tolist():
-            stands[delegator] = False
-            choices = candidates(gurus, stands, delegator)
+            choices, weight, own = others.of(delegator)
             gain = accuracy.take(choices) - accuracy.item(delegator)
-            likelihood = np.asarray(self.probability(gain, weights.take(gurus.take(choices))))
+            likelihood = np.asarray(self.probability(gain, weight))
             sums = _checked_sums(likelihood, gain)
+            if self.refinements:
+                situation = Situation(
+                    delegator, choices, accuracy, weight, own, graph.n_voters, knowledge
+                )
+                sums = np.cumsum(likelihood * self._refined(situation))
             if sums.size and sums.item(-1) > 0:
                 draw = sums.searchsorted(rng.random() * sums.item(-1), side="right")
                 chosen[delegator] = choices.item(draw)
-                guru = gurus.item(chosen[delegator])
-                np.putmask(gurus, gurus == delegator, guru)
-                weights[guru] += weights.item(delegator)
+                others.chosen(delegator, chosen[delegator])
             else:
-                stands[delegator] = True
+                others.stays(delegator)
         if not chosen:
             return graph
         delegation = graph.delegation.copy()
         delegation[list(chosen)] = list(chosen.values())
         return DelegationGraph(delegation)
+
+    def _refined(self, situation: Situation) -> Floats:
+        factors: Floats = np.prod([refine(situation) for refine in self.refinements], axis=0)
+        return factors
 
     def _select(
         self, graph: DelegationGraph, accuracy: Floats, n_delegators: int, rng: Generator

@@ -1,4 +1,4 @@
-"""Mechanisms by name, the paper's six."""
+"""Mechanisms by name: the paper's six, and those that know more."""
 
 from skliquid.mechanisms.mechanism import Mechanism, Probability, Selection
 from skliquid.mechanisms.probability import (
@@ -9,6 +9,7 @@ from skliquid.mechanisms.probability import (
     gain_per_weight,
     none,
 )
+from skliquid.mechanisms.refinement import BetterBeyondChance, ErrorOverlap, WeightCap
 from skliquid.mechanisms.selection import at_random, least_accurate, nobody
 
 MECHANISMS: dict[str, Mechanism] = {
@@ -18,7 +19,13 @@ MECHANISMS: dict[str, Mechanism] = {
     "random_better": Mechanism(least_accurate, better),
     "proportional_better": Mechanism(least_accurate, gain_of_the_better),
     "proportional_weighted": Mechanism(least_accurate, gain_per_weight),
+    "capped": Mechanism(least_accurate, gain_per_weight, (WeightCap(),)),
+    "confident": Mechanism(least_accurate, gain_per_weight, (BetterBeyondChance(),)),
+    "differing": Mechanism(least_accurate, gain_per_weight, (ErrorOverlap("differing"),)),
+    "agreeing": Mechanism(least_accurate, gain_per_weight, (ErrorOverlap("agreeing"),)),
 }
+
+OF_THE_PAPER = tuple(MECHANISMS)[:6]
 
 
 def as_mechanism(mechanism: str | Mechanism | tuple[Selection, Probability]) -> Mechanism:

@@ -4,5 +4,19 @@ from skliquid.pools.estimator_pool import EstimatorPool
 from skliquid.pools.grouped_pool import GroupedPool, pool_for
 from skliquid.pools.linear_pool import LinearPool
 from skliquid.pools.pool import VoterPool
+from skliquid.pools.sampled_pool import SampledPool
+from skliquid.pools.voters import Variety, drawn_params, drawn_subspaces, fourier_maps, seeded
 
-__all__ = ["EstimatorPool", "GroupedPool", "LinearPool", "VoterPool", "pool_for"]
+__all__ = [
+    "EstimatorPool",
+    "GroupedPool",
+    "LinearPool",
+    "SampledPool",
+    "Variety",
+    "VoterPool",
+    "drawn_params",
+    "drawn_subspaces",
+    "fourier_maps",
+    "pool_for",
+    "seeded",
+]

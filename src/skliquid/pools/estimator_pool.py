@@ -1,7 +1,7 @@
 """EstimatorPool: voters that are scikit-learn classifiers, one object each."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -11,13 +11,19 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
 
 
 class _Rows(NamedTuple):
-    """Rows to learn from, with the labels as the user gave them."""
+    """Rows to learn from, with the labels as the user gave them.
+
+    ``sample_weight`` has one number a row, or a row of them for every voter of the pool.
+    """
 
     X: Any
     labels: NDArray[Any]
@@ -32,6 +38,21 @@ class _Rows(NamedTuple):
             X = np.concatenate(parts)
         return _Rows(X, np.concatenate([self.labels, more.labels]), _followed_by(self, more))
 
+    def seen_by(self, voter: int, subspaces: NDArray[np.intp] | None) -> "_Rows":
+        """Return what ``voter`` sees: its features, and its own weights."""
+        X = self.X if subspaces is None else self.X[:, subspaces[voter]]
+        weights = self.sample_weight
+        if weights is not None and weights.ndim == 2:
+            weights = weights[voter]
+        return self._replace(X=X, sample_weight=weights)
+
+    def repeated(self) -> "_Rows":
+        """Return rows as often as they weigh, for voters that know no weights."""
+        if self.sample_weight is None:
+            return self
+        rows = np.repeat(np.arange(len(self.labels)), self.sample_weight.astype(np.intp))
+        return _Rows(self.X[rows], self.labels[rows], None)
+
 
 class EstimatorPool:
     """Voters of any kind; those without ``partial_fit`` are fitted anew on all rows so far.
@@ -45,10 +66,20 @@ class EstimatorPool:
     n_jobs : int or None
         Threads, as joblib counts them; they pay where learning takes long and lets go of Python's
         lock, as trees do, not on small increments.
+    subspaces : array of int, one row a voter, or None
+        The features that each voter looks at; None means all.
     """
 
-    def __init__(self, estimators: list[Any], classes: NDArray[Any], n_jobs: int | None = None):
+    def __init__(
+        self,
+        estimators: Sequence[Any],
+        classes: NDArray[Any],
+        n_jobs: int | None = None,
+        subspaces: NDArray[np.intp] | None = None,
+    ):
         self.n_jobs = n_jobs
+        self._subspaces = subspaces
+        self._n_voters = len(estimators)
         self._unfitted = dict(enumerate(estimators))
         self._by_increments = {i for i, e in enumerate(estimators) if learns_by_increments(e)}
         self._fitted: dict[int, Any] = {}
@@ -58,15 +89,15 @@ class EstimatorPool:
 
     def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
         """Train ``voters`` on one more increment and return the sample visits it took."""
-        increment = _Rows(X, self._classes[y], sample_weight)
+        increment = self._rows(voters, X, y, sample_weight)
         so_far = self._remember(increment) if self._fits_anew(voters) else increment
 
         def trained(voter: int) -> tuple[Any, int]:
             unfitted = self._unfitted[voter]
             if voter in self._by_increments:
                 estimator = self._fitted[voter] if voter in self._fitted else clone(unfitted)
-                return _taught(estimator, increment, self._classes)
-            return _fitted_anew(unfitted, so_far)
+                return _taught(estimator, increment.seen_by(voter, self._subspaces), self._classes)
+            return _fitted_anew(unfitted, so_far.seen_by(voter, self._subspaces))
 
         with _few_rows(len(y)):
             return self._replace(voters, trained)
@@ -85,14 +116,16 @@ class EstimatorPool:
         sample_weight: Floats | None = None,
         *,
         warm: bool = False,
+        max_passes: int | None = None,
     ) -> int:
         """Fit ``voters`` in full, anew or from where they are; return the sample visits."""
-        rows = _Rows(X, self._classes[y], sample_weight)
+        rows = self._rows(voters, X, y, sample_weight)
 
         def finished(voter: int) -> tuple[Any, int]:
+            seen = rows.seen_by(voter, self._subspaces)
             if warm:
-                return _fitted_further(self._fitted[voter], rows)
-            return _fitted_anew(self._unfitted[voter], rows)
+                return _fitted_further(self._fitted[voter], seen, max_passes)
+            return _fitted_anew(self._unfitted[voter], seen, max_passes)
 
         if self._fits_anew(voters):
             self._rows_so_far = rows
@@ -100,7 +133,12 @@ class EstimatorPool:
 
     def vote(self, voters: Voters, X: Any) -> Votes:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
-        labels = self._each(voters, lambda voter: _predicted(self._fitted[voter], X))
+        rows = _Rows(X, self._classes[:0], None)
+
+        def predicted(voter: int) -> NDArray[Any]:
+            return _predicted(self._fitted[voter], rows.seen_by(voter, self._subspaces).X)
+
+        labels = self._each(voters, predicted)
         return np.searchsorted(self._classes, np.stack(labels))
 
     def estimators(self, voters: Voters) -> list[Any]:
@@ -116,6 +154,13 @@ class EstimatorPool:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | ({"_rows_so_far": None} if self._training_is_over else {})
+
+    def _rows(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None) -> _Rows:
+        if sample_weight is not None and sample_weight.ndim == 2:
+            of_all = np.zeros((self._n_voters, len(y)))
+            of_all[voters] = sample_weight
+            sample_weight = of_all
+        return _Rows(X, self._classes[y], sample_weight)
 
     def _fits_anew(self, voters: Voters) -> bool:
         return not self._by_increments.issuperset(voters.tolist())
@@ -151,6 +196,13 @@ class EstimatorPool:
             delayed(_act)(action, share.tolist()) for share in np.array_split(voters, n_jobs)
         )
         return [result for share in shares for result in share]
+
+
+def takes_sample_weight(estimator: Any) -> bool:
+    """Return whether ``estimator`` can give rows different weights."""
+    if has_fit_parameter(estimator, "sample_weight"):
+        return True
+    return bool(get_routing_for_object(estimator).consumes("fit", ["sample_weight"]))
 
 
 def learns_by_increments(estimator: Any) -> bool:
@@ -190,25 +242,44 @@ def _predicted(estimator: Any, X: Any) -> NDArray[Any]:
 
 def _taught(estimator: Any, rows: _Rows, classes: NDArray[Any]) -> tuple[Any, int]:
     """Return ``estimator`` after one pass over an increment, and the visits."""
+    rows = rows if takes_sample_weight(estimator) else rows.repeated()
     with np.errstate(divide="ignore", invalid="ignore"):  # as in _predicted
         estimator.partial_fit(rows.X, rows.labels, classes=classes, **_weights(rows))
     return estimator, len(rows.labels)
 
 
-def _fitted_anew(estimator: Any, rows: _Rows) -> tuple[Any, int]:
+def _fitted_anew(estimator: Any, rows: _Rows, max_passes: int | None = None) -> tuple[Any, int]:
     """Return a fresh copy of ``estimator``, fitted, and the visits."""
-    n_classes = len(np.unique(rows.labels))
+    rows = rows if takes_sample_weight(estimator) else rows.repeated()
+    counts = slice(None) if rows.sample_weight is None else rows.sample_weight > 0
+    n_classes = len(np.unique(rows.labels[counts]))
     # not every classifier learns from one class, and there is only one thing to say of it
     fresh = clone(estimator) if n_classes > 1 else DummyClassifier()
-    fresh.fit(rows.X, rows.labels, **_weights(rows))
+    with _at_most(max_passes, fresh):
+        fresh.fit(rows.X, rows.labels, **_weights(rows))
     return fresh, n_passes(fresh) * len(rows.labels)
 
 
-def _fitted_further(estimator: Any, rows: _Rows) -> tuple[Any, int]:
+def _fitted_further(estimator: Any, rows: _Rows, max_passes: int | None) -> tuple[Any, int]:
     """Return ``estimator``, fitted from where it is, and the visits."""
     warm_start = estimator.warm_start
-    estimator.set_params(warm_start=True).fit(rows.X, rows.labels, **_weights(rows))
+    with _at_most(max_passes, estimator):
+        estimator.set_params(warm_start=True).fit(rows.X, rows.labels, **_weights(rows))
     return estimator.set_params(warm_start=warm_start), n_passes(estimator) * len(rows.labels)
+
+
+@contextmanager
+def _at_most(max_passes: int | None, estimator: Any) -> Iterator[None]:
+    """Hold ``estimator``, if it counts passes, to ``max_passes``."""
+    max_iter = getattr(estimator, "max_iter", None)
+    if max_passes is None or max_iter is None or max_iter <= max_passes:
+        yield
+        return
+    estimator.set_params(max_iter=max_passes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # there was no time to converge
+        yield
+    estimator.set_params(max_iter=max_iter)
 
 
 def n_passes(estimator: Any) -> int:
@@ -234,4 +305,4 @@ def _followed_by(rows: _Rows, more: _Rows) -> Floats | None:
         np.ones(len(part.labels)) if part.sample_weight is None else part.sample_weight
         for part in (rows, more)
     ]
-    return np.concatenate(parts)
+    return np.concatenate(parts, axis=-1)

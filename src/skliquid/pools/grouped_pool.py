@@ -1,19 +1,23 @@
 """GroupedPool: voters of several pools, as one; and the choice of a pool for each voter."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
 from skliquid.pools.estimator_pool import EstimatorPool
 from skliquid.pools.linear_pool import LinearPool, shared_parameters, unsupported
 from skliquid.pools.pool import VoterPool
-from skliquid.pools.voters import seeded
+from skliquid.pools.voters import Variety, voters_of
 
 FEWEST_LINEAR_VOTERS = 20
 """Below this, ``"auto"`` does not wait for compiled code to load; the results are the same."""
+
+_ALIKE = Variety()
 
 
 def pool_for(
@@ -22,25 +26,63 @@ def pool_for(
     seeds: Sequence[int],
     classes: NDArray[Any],
     n_jobs: int | None,
+    *,
+    variety: Variety = _ALIKE,
 ) -> VoterPool:
     """Return the pool that ``"auto"``, ``"linear"`` or ``"estimator"`` stands for.
 
-    There is a voter for each seed; the kinds are spread evenly over them.
+    There is a voter for each seed; the kinds are spread evenly over them, and so are the maps.
     """
     is_linear = name == "linear" or (name == "auto" and len(seeds) >= FEWEST_LINEAR_VOTERS)
-    voters: dict[int, Any] = {}
+
+    def key(voter: Any) -> Any:
+        return shared_parameters(voter) if is_linear and unsupported(voter) is None else None
+
+    voters = voters_of(kinds, seeds, variety.params)
+    key_of_kind = list(map(key, kinds))
+    maps = [FeatureMap(each) for each in variety.maps]
     groups: dict[Any, list[int]] = {}
-    for k, kind in enumerate(kinds):
-        mine = range(k, len(seeds), len(kinds))
-        voters.update(zip(mine, seeded(kind, [seeds[voter] for voter in mine]), strict=True))
-        key = shared_parameters(kind) if is_linear and unsupported(kind) is None else None
-        groups.setdefault(key, []).extend(mine)
-    pools: list[tuple[VoterPool, list[int]]] = []
-    for key, members in groups.items():
-        make: Callable[..., VoterPool] = EstimatorPool if key is None else LinearPool
-        members.sort()
-        pools.append((make([voters[voter] for voter in members], classes, n_jobs), members))
-    return pools[0][0] if len(pools) == 1 else GroupedPool(pools)
+    for v in range(len(voters)):
+        mine = key(voters[v]) if variety.params else key_of_kind[v % len(kinds)]
+        groups.setdefault((variety.map_of(v, len(kinds)), mine), []).append(v)
+    parts = []
+    for (m, shared), members in groups.items():
+        make: Callable[..., VoterPool] = EstimatorPool if shared is None else LinearPool
+        seen = variety.subspaces[members] if m is None and variety.subspaces is not None else None
+        its_own = voters if len(members) == len(voters) else [voters[v] for v in members]
+        pool = make(its_own, classes, n_jobs, seen)
+        parts.append((pool, members, None if m is None else maps[m]))
+    if len(parts) == 1 and parts[0][2] is None:
+        return parts[0][0]
+    return GroupedPool(parts)
+
+
+@dataclass
+class FeatureMap:
+    """A map of the rows that voters share: fitted once, on the first rows that come.
+
+    Rows are mapped once for all who look at them through this map, and kept until others come.
+    """
+
+    transformer: Any
+    _is_fitted: bool = False
+    _last: tuple[Any, Any] | None = field(default=None, repr=False)
+
+    def __call__(self, X: Any) -> Any:
+        """Return ``X`` as voters see it."""
+        if self._last is None or self._last[0] is not X:
+            if not self._is_fitted:
+                self.transformer.fit(X)
+                self._is_fitted = True
+            self._last = X, self.transformer.transform(X)
+        return self._last[1]
+
+    def before(self, estimator: Any) -> Pipeline:
+        """Return ``estimator`` as one that takes rows as they are."""
+        return Pipeline([("map", self.transformer), ("voter", estimator)])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_last": None}
 
 
 class GroupedPool:
@@ -48,16 +90,18 @@ class GroupedPool:
 
     Parameters
     ----------
-    pools : list of (pool, voters)
-        ``voters[i]`` is the voter that the pool knows as i.
+    pools : list of (pool, voters, map)
+        ``voters[i]`` is the voter that the pool knows as i. Its voters see rows through the map, or
+        as they are when it is None.
     """
 
-    def __init__(self, pools: Sequence[tuple[VoterPool, Sequence[int]]]):
-        self._pools = [pool for pool, _ in pools]
-        n_voters = sum(len(voters) for _, voters in pools)
+    def __init__(self, pools: Sequence[tuple[VoterPool, Sequence[int], FeatureMap | None]]):
+        self._pools = [pool for pool, _, _ in pools]
+        self._maps = [feature_map for _, _, feature_map in pools]
+        n_voters = sum(len(voters) for _, voters, _ in pools)
         self._pool_of = np.empty(n_voters, dtype=np.intp)
         self._name_in_pool = np.empty(n_voters, dtype=np.intp)
-        for k, (_, voters) in enumerate(pools):
+        for k, (_, voters, _) in enumerate(pools):
             self._pool_of[voters] = k
             self._name_in_pool[voters] = np.arange(len(voters))
 
@@ -73,13 +117,16 @@ class GroupedPool:
 
     def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
         """Train ``voters`` on one more increment and return the sample visits it took."""
-        return sum(pool.train(some, X, y, sample_weight) for pool, some, _ in self._split(voters))
+        return sum(
+            self._pools[k].train(some, self._seen(k, X), y, _of(sample_weight, positions))
+            for k, some, positions in self._split(voters)
+        )
 
     def accuracy(self, voters: Voters, X: Any, y: Labels) -> Floats:
         """Return the share of rows that each of ``voters`` gets right."""
         accuracy = np.empty(len(voters))
-        for pool, some, positions in self._split(voters):
-            accuracy[positions] = pool.accuracy(some, X, y)
+        for k, some, positions in self._split(voters):
+            accuracy[positions] = self._pools[k].accuracy(some, self._seen(k, X), y)
         return accuracy
 
     def finish(
@@ -90,25 +137,36 @@ class GroupedPool:
         sample_weight: Floats | None = None,
         *,
         warm: bool = False,
+        max_passes: int | None = None,
     ) -> int:
         """Fit ``voters`` in full, anew or from where they are; return the sample visits."""
         return sum(
-            pool.finish(some, X, y, sample_weight, warm=warm)
-            for pool, some, _ in self._split(voters)
+            self._pools[k].finish(
+                some,
+                self._seen(k, X),
+                y,
+                _of(sample_weight, positions),
+                warm=warm,
+                max_passes=max_passes,
+            )
+            for k, some, positions in self._split(voters)
         )
 
     def vote(self, voters: Voters, X: Any) -> Votes:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
         votes = np.empty((len(voters), X.shape[0]), dtype=np.intp)
-        for pool, some, positions in self._split(voters):
-            votes[positions] = pool.vote(some, X)
+        for k, some, positions in self._split(voters):
+            votes[positions] = self._pools[k].vote(some, self._seen(k, X))
         return votes
 
     def estimators(self, voters: Voters) -> list[Any]:
         """Return ``voters`` as fitted scikit-learn classifiers."""
         made: dict[int, Any] = {}
-        for pool, some, positions in self._split(voters):
-            made.update(zip(positions.tolist(), pool.estimators(some), strict=True))
+        for k, some, positions in self._split(voters):
+            fitted, view = self._pools[k].estimators(some), self._maps[k]
+            if view is not None:
+                fitted = list(map(view.before, fitted))
+            made.update(zip(positions.tolist(), fitted, strict=True))
         return [made[position] for position in range(len(voters))]
 
     def keep(self, voters: Voters, *, training_is_over: bool) -> None:
@@ -117,11 +175,24 @@ class GroupedPool:
             some = self._name_in_pool[voters[self._pool_of[voters] == k]]
             pool.keep(some, training_is_over=training_is_over)
 
-    def _split(self, voters: Voters) -> list[tuple[VoterPool, Voters, Voters]]:
+    def _seen(self, k: int, X: Any) -> Any:
+        """Return ``X`` as the voters of the ``k``-th pool see it."""
+        view = self._maps[k]
+        return X if view is None else view(X)
+
+    def _split(self, voters: Voters) -> list[tuple[int, Voters, Voters]]:
         """Return each pool that has some of ``voters``, which of its own, and at what positions."""
         parts = []
-        for k, pool in enumerate(self._pools):
+        for k in range(len(self._pools)):
             positions = np.flatnonzero(self._pool_of[voters] == k)
             if len(positions):
-                parts.append((pool, self._name_in_pool[voters[positions]], positions))
+                parts.append((k, self._name_in_pool[voters[positions]], positions))
         return parts
+
+
+def _of(sample_weight: Floats | None, positions: Voters) -> Floats | None:
+    """Return the weights of the rows for the voters at ``positions``, if each has its own."""
+    if sample_weight is None or sample_weight.ndim == 1:
+        return sample_weight
+    own: Floats = sample_weight[positions]
+    return own

@@ -81,6 +81,9 @@ class Settings(NamedTuple):
 class Machines(NamedTuple):
     """What differs from machine to machine, one entry each.
 
+    ``problem`` and ``weights`` say which rows of the labels and of their importance are a
+    machine's, ``first_row`` where in X its rows begin: machines may look at other features.
+
     ``average`` and ``average_intercept`` are used when ``average_from`` is above zero. The caller
     then has to finish them with the same BLAS as scikit-learn: ``ends`` has the two factors, the
     scale of the coefficients and the new intercept.
@@ -95,6 +98,8 @@ class Machines(NamedTuple):
     eta0: Any
     steps: Any
     problem: Any
+    weights: Any
+    first_row: Any
     seed: Any
     n_iter: Any
     verdict: Any
@@ -329,6 +334,7 @@ LANE = np.dtype(
         ("machine", np.int64),
         ("problem", np.int64),
         ("weights", np.int64),
+        ("first_row", np.int64),
         ("epoch", np.int64),
         ("n_worse", np.int64),
         ("alpha", np.float64),
@@ -357,14 +363,14 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
     is done leaves its lane to the next. When no next is there, its rows weigh nothing from then on,
     and the last two run alone.
     """
-    n_rows, n_lanes = row_norms.shape[0], min(_N_LANES, chosen.shape[0])
+    n_rows, n_lanes = labels.shape[1], min(_N_LANES, chosen.shape[0])
     has_threshold = settings.loss == HINGE or settings.loss == PERCEPTRON
     if not (has_threshold and settings.average_from == 0 and _fills_vectors(X)):
         n_lanes = min(1, n_lanes)
     W, lanes, busy, n_busy = machines.coef, np.zeros(n_lanes, LANE), np.arange(n_lanes), n_lanes
-    n_problems = importance.shape[0]
-    weights = np.zeros((n_problems + 1, n_rows), dtype=importance.dtype)
-    weights[:n_problems] = importance
+    nothing = importance.shape[0]
+    weights = np.zeros((nothing + 1, n_rows), dtype=importance.dtype)
+    weights[:nothing] = importance
     base = np.empty((n_lanes, n_rows), dtype=np.int32)
     order = np.empty((n_lanes, n_rows), dtype=np.int32)
     eta, scale = np.empty((n_rows, n_lanes)), np.empty((n_rows + 1, n_lanes))
@@ -378,7 +384,7 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
             _epoch_of_four(lanes, W, X, labels, weights, row_norms, settings, order, eta, scale)
         else:
             for k in busy[:n_busy]:
-                label, weight = labels[lanes[k].problem], importance[lanes[k].problem]
+                label, weight = labels[lanes[k].problem], importance[lanes[k].weights]
                 _epoch(lanes[k], machines, X, label, weight, row_norms, settings, order[k])
         for i in range(n_busy - 1, -1, -1):
             k = busy[i]
@@ -391,7 +397,7 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
                 _lay_out(base[k], order[k], machines.seed[chosen[n_entered]], settings.shuffles)
                 n_entered += 1
             else:
-                lanes[k].weights = n_problems
+                lanes[k].weights = nothing
                 n_busy -= 1
                 busy[i] = busy[n_busy]
 
@@ -418,7 +424,8 @@ def _compose(order, base):
 @_compiled()
 def _enter(lane, m, machines):
     """Let machine ``m`` take a lane."""
-    lane.machine, lane.problem, lane.weights = m, machines.problem[m], machines.problem[m]
+    lane.machine, lane.problem, lane.weights = m, machines.problem[m], machines.weights[m]
+    lane.first_row = machines.first_row[m]
     lane.epoch, lane.n_worse = 0, 0
     lane.alpha, lane.eta0, lane.steps = machines.alpha[m], machines.eta0[m], machines.steps[m]
     lane.intercept, lane.average_intercept = machines.intercept[m], machines.average_intercept[m]
@@ -491,7 +498,7 @@ def _start(alpha):
 def _epoch(lane, machines, X, label, importance, row_norms, settings, order):
     """Take the machine in ``lane`` through the rows, whatever its loss."""
     W, A, m, kind = machines.coef, machines.average, lane.machine, settings.loss
-    n_rows, watches = row_norms.shape[0], _watches(settings)
+    n_rows, first, watches = order.shape[0], lane.first_row, _watches(settings)
     weighs = watches and settings.penalty_counts
     has_threshold = kind == HINGE or kind == PERCEPTRON
     threshold = 1.0 if kind == HINGE else 0.0
@@ -508,18 +515,18 @@ def _epoch(lane, machines, X, label, importance, row_norms, settings, order):
         squared = (length * scale) ** 2
     squared_doubt = squared * (slack + 8 * tiny)
     for i in range(n_rows):
-        row = order[i]
-        y = label[row]
+        row = first + order[i]
+        y, weight, norm = label[order[i]], importance[order[i]], row_norms[row]
         eta = _eta(settings, alpha, eta0, start, t)
         if has_threshold:
             score = _rounded_like(W, _dot_in_any_order(W, m, X, row) * scale)
             p = score + intercept
-            near = reach * row_norms[row] * scale + 4 * tiny * (abs(p) + abs(intercept))
+            near = reach * norm * scale + 4 * tiny * (abs(p) + abs(intercept))
             if not abs(p * y - threshold) > near:
                 score = _rounded_like(W, _dot(W, m, X, row) * scale)
                 p = score + intercept
             is_wrong = p * y <= threshold
-            update = eta * y * importance[row] if is_wrong else 0.0
+            update = eta * y * weight if is_wrong else 0.0
             if watches and is_wrong:
                 objective += threshold - p * y
             if watches:
@@ -529,7 +536,7 @@ def _epoch(lane, machines, X, label, importance, row_norms, settings, order):
             p = score + intercept
             slope = _gradient(kind, y, p)
             update = -eta * min(max(slope, -_LARGEST_GRADIENT), _LARGEST_GRADIENT)
-            update *= importance[row]
+            update *= weight
             if watches:
                 objective += _loss(kind, y, p)
         if weighs:
@@ -551,16 +558,17 @@ def _epoch(lane, machines, X, label, importance, row_norms, settings, order):
             factor = np.float64(_rounded_like(W, update) / _rounded_like(W, scale))
             _add(W, m, X, row, factor)
             if weighs and _is_dense(X):  # the square of a sum, of which all parts are known
-                pull, push = 2 * score * shrink * update, (update * row_norms[row]) ** 2
+                pull, push = 2 * score * shrink * update, (update * norm) ** 2
                 squared += pull + push
                 squared_doubt += (slack + 8 * tiny) * (abs(pull) + push + squared)
             elif weighs:  # of sparse rows scikit-learn counts the features of the row alone
                 squared = _squares_of_row(W, m, X, row) * (scale * scale)
                 squared_doubt = squared * (slack + 8 * tiny)
-            reach += slack * abs(factor) * row_norms[row]
+            reach += slack * abs(factor) * norm
             intercept += update * settings.intercept_step
         if 0 < settings.average_from <= t:
-            _add_to_average(A, m, X, row, average_a, -_rounded_like(W, update) / scale)
+            if update != 0.0:
+                _add_to_average(A, m, X, row, average_a, -_rounded_like(W, update) / scale)
             n_averaged = t - settings.average_from + 1
             share = 1.0 / _rounded_like(W, n_averaged)
             if n_averaged > 1:
@@ -644,31 +652,34 @@ def _dense_epoch_of_four(lanes, W, X, labels, weights, row_norms, settings, orde
     machines = (a.machine, b.machine, c.machine, d.machine)
     ya, yb, yc, yd = labels[a.problem], labels[b.problem], labels[c.problem], labels[d.problem]
     ia, ib, ic, id_ = weights[a.weights], weights[b.weights], weights[c.weights], weights[d.weights]
+    first = (a.first_row, b.first_row, c.first_row, d.first_row)
     rule = _rule(lanes, W, settings)
     step = _first(lanes, W, rule)
-    last = row_norms.shape[0] - 1
+    last = order.shape[1] - 1
     p, q, r, s = order[0, 0], order[1, 0], order[2, 0], order[3, 0]
-    dot = dots(W, machines, X, (p, q, r, s))
+    rows = (first[0] + p, first[1] + q, first[2] + r, first[3] + s)
+    dot = dots(W, machines, X, rows)
     for i in range(last + 1):
         visit = Visit(
             four(ya[p], yb[q], yc[r], yd[s]),
             four(ia[p], ib[q], ic[r], id_[s]),
-            four(row_norms[p], row_norms[q], row_norms[r], row_norms[s]),
+            four(row_norms[rows[0]], row_norms[rows[1]], row_norms[rows[2]], row_norms[rows[3]]),
             four(eta[i, 0], eta[i, 1], eta[i, 2], eta[i, 3]),
             four(scale[i, 0], scale[i, 1], scale[i, 2], scale[i, 3]),
             four(scale[i + 1, 0], scale[i + 1, 1], scale[i + 1, 2], scale[i + 1, 3]),
         )
         if not _are_clear(step, dot, visit, rule):
             dot = four(
-                _dot(W, machines[0], X, p),
-                _dot(W, machines[1], X, q),
-                _dot(W, machines[2], X, r),
-                _dot(W, machines[3], X, s),
+                _dot(W, machines[0], X, rows[0]),
+                _dot(W, machines[1], X, rows[1]),
+                _dot(W, machines[2], X, rows[2]),
+                _dot(W, machines[3], X, rows[3]),
             )
         step = _next(step, dot, visit, rule, W)
-        rows, n = (p, q, r, s), min(i + 1, last)
+        n, trained_on = min(i + 1, last), rows
         p, q, r, s = order[0, n], order[1, n], order[2, n], order[3, n]
-        dot = add_and_look_ahead(W, machines, X, rows, step.factor, (p, q, r, s))
+        rows = (first[0] + p, first[1] + q, first[2] + r, first[3] + s)
+        dot = add_and_look_ahead(W, machines, X, trained_on, step.factor, rows)
     _last(lanes, step, scale, rule)
 
 

@@ -20,6 +20,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.utils.fixes import parse_version
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
+from skliquid.pools.voters import Copies, values_of, weights_of
 
 OF_EACH_VOTER = ("alpha", "eta0", "random_state", "n_jobs", "warm_start")
 """Parameters that voters of one pool need not have in common."""
@@ -34,6 +35,7 @@ _SUPPORTED: dict[str, tuple[Any, ...]] = {
 DOUBTFUL, OVERFLOWN = 1, 2
 _ROWS_THAT_PAY_A_PRODUCT = 128
 _SCORES_AT_ONCE = 150_000  # they stay in the cache until they are judged
+_N_LANES = 4
 _WIDTH = 8  # features are padded to a multiple: the kernel takes that many at once
 _CACHE_LINE = 64  # bytes
 _MOST_NUMBERS_TO_COPY = 2**24  # beyond this, rows are not copied to be padded
@@ -94,11 +96,20 @@ class LinearPool:
         All classes, sorted.
     n_jobs : int or None
         Threads for the final fit, as joblib counts them; used only where they pay.
+    subspaces : array of int, one row a voter, or None
+        The features that each voter looks at; None means all.
     """
 
-    def __init__(self, estimators: Sequence[Any], classes: NDArray[Any], n_jobs: int | None = None):
+    def __init__(
+        self,
+        estimators: Sequence[Any],
+        classes: NDArray[Any],
+        n_jobs: int | None = None,
+        subspaces: NDArray[np.intp] | None = None,
+    ):
         self.n_jobs = n_jobs
-        self._voters = dict(enumerate(estimators))
+        self._subspaces = subspaces
+        self._voters: Any = estimators
         self._place = np.arange(len(estimators))
         self._classes = classes
         self._n_machines = 1 if len(classes) == 2 else len(classes)
@@ -119,7 +130,8 @@ class LinearPool:
             for name, values in before.items():
                 self._state[name][machines] = values[machines]
             estimator = self.estimators(np.array([voter]))[0]
-            estimator.partial_fit(X, self._classes[y], **_weights(sample_weight))
+            weights = weights_of(sample_weight, voters, voter)
+            estimator.partial_fit(self._seen_by(voter, X), self._classes[y], **_weights(weights))
             self._read(voter, estimator)
         return len(voters) * len(y)
 
@@ -136,6 +148,7 @@ class LinearPool:
         sample_weight: Floats | None = None,
         *,
         warm: bool = False,
+        max_passes: int | None = None,
     ) -> int:
         """Fit ``voters`` in full, anew or from where they are; return the sample visits."""
         if not self._state:
@@ -150,7 +163,7 @@ class LinearPool:
                 state[name][machines] = 0
         state["steps"][machines] = 1
         tol = -np.inf if self._shared["tol"] is None else self._shared["tol"]
-        max_iter = self._shared["max_iter"]
+        max_iter = min(self._shared["max_iter"], max_passes or np.inf)
         if warm and self._averages:
             doubtful = voters
         else:
@@ -160,11 +173,12 @@ class LinearPool:
             warnings.simplefilter("ignore", ConvergenceWarning)  # said below for all voters
             for voter in doubtful.tolist():
                 estimator = warmed.get(voter, clone(self._voters[voter]))
-                estimator.set_params(warm_start=warm)
-                estimator.fit(X, self._classes[y], **_weights(sample_weight))
+                estimator.set_params(warm_start=warm, max_iter=int(max_iter))
+                weights = weights_of(sample_weight, voters, voter)
+                estimator.fit(self._seen_by(voter, X), self._classes[y], **_weights(weights))
                 self._read(voter, estimator)
         n_iter = state["n_iter"][machines].reshape(len(voters), -1).max(axis=1)
-        if tol > -np.inf and np.any(n_iter == max_iter):
+        if tol > -np.inf and np.any(n_iter == self._shared["max_iter"]):
             warnings.warn(
                 "A voter took max_iter epochs without converging: raise max_iter or scale X.",
                 ConvergenceWarning,
@@ -175,10 +189,16 @@ class LinearPool:
     def vote(self, voters: Voters, X: Any) -> Votes:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
         kernel, machines = _kernel(), self._machines_of(voters)
-        rows, norms = self._rows(X)
+        coef, intercept = self._shown()
+        if self._subspaces is not None:
+            coef, intercept = (
+                self._over_all_features(coef[machines], voters, X),
+                intercept[machines],
+            )
+            machines = np.arange(len(machines))
+        rows, norms = self._rows(X, coef)
         is_sparse = bool(scipy.sparse.issparse(X))
         by_product = not is_sparse and len(norms) >= _ROWS_THAT_PAY_A_PRODUCT
-        coef, intercept = self._shown()
 
         def judge(some: NDArray[np.intp], n_voters: int) -> tuple[Votes, NDArray[np.bool_]]:
             votes = np.empty((n_voters, len(norms)), dtype=self._votes_dtype)
@@ -203,7 +223,7 @@ class LinearPool:
         )
         votes, doubtful = judge(machines, len(voters))
         for k in np.flatnonzero(doubtful):
-            labels = self.estimators(voters[k : k + 1])[0].predict(X)
+            labels = self.estimators(voters[k : k + 1])[0].predict(self._seen_by(voters[k], X))
             votes[k] = np.searchsorted(self._classes, labels)
         return votes
 
@@ -226,28 +246,28 @@ class LinearPool:
 
     def keep(self, voters: Voters, *, training_is_over: bool) -> None:
         """Forget all other voters."""
-        if len(voters) == len(self._voters) or not self._state:
+        if not self._state or len(voters) * self._n_machines == len(self._state["seeds"]):
             return
         machines = self._machines_of(voters)
         self._state = {name: values[machines] for name, values in self._state.items()}
-        self._voters = {voter: self._voters[voter] for voter in voters.tolist()}
+        if not isinstance(self._voters, Copies):  # which hold next to nothing
+            self._voters = {voter: self._voters[voter] for voter in voters.tolist()}
         self._place = np.full(len(self._place), -1)
         self._place[voters] = np.arange(len(voters))
 
     def _begin(self, X: Any, y: Labels, sample_weight: Floats | None) -> None:
         """Lay out the arrays, and let scikit-learn look at the parameters and data once."""
-        first = clone(next(iter(self._voters.values())))
-        first.partial_fit(X, self._classes[y], classes=self._classes, **_weights(sample_weight))
+        first, X = clone(self._voters[0]), self._seen_by(0, X)
+        weights = sample_weight if sample_weight is None else sample_weight.reshape(-1, len(y))[0]
+        first.partial_fit(X, self._classes[y], classes=self._classes, **_weights(weights))
         unfitted = vars(clone(first))
         self._fitted_attributes = {
             name: value for name, value in vars(first).items() if name not in unfitted
         }
-        width = -(-X.shape[1] // _WIDTH) * _WIDTH
+        width = _padded(X.shape[1])
         n = len(self._voters) * self._n_machines
         per_voter = {
-            name: np.repeat(
-                [float(getattr(voter, name)) for voter in self._voters.values()], self._n_machines
-            )
+            name: np.repeat(values_of(self._voters, name).astype(np.float64), self._n_machines)
             for name in ("alpha", "eta0")
         }
         self._state = per_voter | {
@@ -265,7 +285,7 @@ class LinearPool:
 
     def _shuffle_seeds(self) -> NDArray[np.int64]:
         """Return the seed with which scikit-learn would shuffle for each machine."""
-        seeds = np.array([voter.random_state for voter in self._voters.values()], dtype=np.int64)
+        seeds = values_of(self._voters, "random_state").astype(np.int64)
         if self._n_machines > 1:
             seeds = _draws(seeds, self._n_machines).ravel()
         return _draws(seeds, 2)[:, 1]
@@ -278,9 +298,34 @@ class LinearPool:
             return places
         return (places[:, None] * self._n_machines + np.arange(self._n_machines)).ravel()
 
-    def _rows(self, X: Any) -> tuple[Any, Floats]:
-        """Return the rows as the kernel takes them, and the length of each."""
-        dtype = self._state["coef"].dtype
+    def _seen_by(self, voter: int, X: Any) -> Any:
+        """Return the features that ``voter`` looks at."""
+        return X if self._subspaces is None else X[:, self._subspaces[voter]]
+
+    def _seen_by_all(self, voters: Voters, X: Any) -> Any:
+        """Return the features that each of ``voters`` looks at, the rows of one after another's."""
+        if self._subspaces is None:
+            return X
+        subspaces = self._subspaces[voters]
+        if scipy.sparse.issparse(X):
+            csr: Any = X
+            seen_by_each: list[Any] = [csr[:, subspace] for subspace in subspaces]
+            return scipy.sparse.vstack(seen_by_each, format="csr")
+        n_rows, n_seen = X.shape[0], subspaces.shape[1]
+        seen = X[:, subspaces.ravel()].reshape(n_rows, len(voters), n_seen)
+        return seen.transpose(1, 0, 2).reshape(-1, n_seen)
+
+    def _over_all_features(self, coef: NDArray[Any], voters: Voters, X: Any) -> NDArray[Any]:
+        """Return coefficients that are zero where a voter does not look."""
+        assert self._subspaces is not None
+        subspaces = np.repeat(self._subspaces[voters], self._n_machines, axis=0)
+        whole = _aligned_zeros(len(coef), _padded(X.shape[1]), coef.dtype)
+        np.put_along_axis(whole, subspaces, coef[:, : subspaces.shape[1]], axis=1)
+        return whole
+
+    def _rows(self, X: Any, coef: NDArray[Any]) -> tuple[Any, Floats]:
+        """Return the rows as the kernel takes them with ``coef``, and the length of each."""
+        dtype = coef.dtype
         if scipy.sparse.issparse(X):
             csr: Any = X
             csr = csr.tocsr().astype(dtype, copy=False)
@@ -289,7 +334,7 @@ class LinearPool:
                 csr.data, csr.indices.astype(np.int32, copy=False), csr.indptr.astype(np.int64)
             )
         else:
-            width = self._state["coef"].shape[1]
+            width = coef.shape[1]
             if X.shape[1] == width or X.shape[0] * width > _MOST_NUMBERS_TO_COPY:
                 rows = np.ascontiguousarray(X, dtype=dtype)
             else:
@@ -309,23 +354,43 @@ class LinearPool:
         tol: float,
     ) -> Voters:
         """Train ``voters``, and return those for which scikit-learn has to be asked."""
+        if self._subspaces is None and (sample_weight is None or sample_weight.ndim == 1):
+            return self._take_epochs_of(voters, X, y, sample_weight, max_iter=max_iter, tol=tol)
+        n_at_once = max(_MOST_NUMBERS_TO_COPY // (len(y) * self._state["coef"].shape[1]), _N_LANES)
+        doubtful = []
+        for start in range(0, len(voters), n_at_once):
+            some = slice(start, start + n_at_once)
+            weights = sample_weight
+            if weights is not None and weights.ndim == 2:
+                weights = weights[some]
+            doubtful.append(
+                self._take_epochs_of(voters[some], X, y, weights, max_iter=max_iter, tol=tol)
+            )
+        return np.concatenate(doubtful)
+
+    def _take_epochs_of(
+        self,
+        voters: Voters,
+        X: Any,
+        y: Labels,
+        sample_weight: Floats | None,
+        *,
+        max_iter: int,
+        tol: float,
+    ) -> Voters:
+        """Train ``voters`` in one call of the kernel."""
         machines = self._machines_of(voters)
-        kernel, state, shared = _kernel(), self._state, self._shared
-        rows, norms = self._rows(X)
+        kernel, state = _kernel(), self._state
+        rows, norms = self._rows(self._seen_by_all(voters, X), state["coef"])
         labels, importance = self._problems(y, sample_weight)
-        settings = kernel.Settings(
-            loss=getattr(kernel, shared["loss"].upper()),
-            learning_rate=getattr(kernel, shared["learning_rate"].upper()),
-            power_t=float(shared["power_t"]),
-            penalized=shared["penalty"] == "l2",
-            penalty_counts=shared["penalty"] == "l2" and _PENALTY_COUNTS and tol > -np.inf,
-            intercept_step=float(shared["fit_intercept"])
-            * (_SPARSE_INTERCEPT_STEP if scipy.sparse.issparse(X) else 1.0),
-            shuffles=bool(shared["shuffle"]),
-            average_from=int(shared["average"]),
-            max_iter=int(max_iter),
-            tol=float(tol),
-            n_iter_no_change=int(shared["n_iter_no_change"]),
+        weights, first_row = state["problem"], np.zeros(len(state["seeds"]), dtype=np.int64)
+        if len(importance) > self._n_machines:
+            weights = first_row.copy()
+            weights[machines] = np.arange(len(machines))
+        if self._subspaces is not None:
+            first_row[machines] = np.repeat(np.arange(len(voters)), self._n_machines) * len(y)
+        settings = self._settings(
+            is_sparse=bool(scipy.sparse.issparse(X)), max_iter=max_iter, tol=tol
         )
         verdict = np.zeros(len(state["seeds"]), dtype=np.int8)
         arrays = kernel.Machines(
@@ -338,6 +403,8 @@ class LinearPool:
             eta0=state["eta0"],
             steps=state["steps"],
             problem=state["problem"],
+            weights=weights,
+            first_row=first_row,
             seed=state["seeds"],
             n_iter=state["n_iter"],
             verdict=verdict,
@@ -367,6 +434,24 @@ class LinearPool:
         by_voter = verdict[machines].reshape(len(voters), self._n_machines)
         return voters[np.flatnonzero((by_voter == DOUBTFUL).any(axis=1))]
 
+    def _settings(self, *, is_sparse: bool, max_iter: int, tol: float) -> Any:
+        """Return what all machines of a call have in common, as the kernel takes it."""
+        kernel, shared = _kernel(), self._shared
+        return kernel.Settings(
+            loss=getattr(kernel, shared["loss"].upper()),
+            learning_rate=getattr(kernel, shared["learning_rate"].upper()),
+            power_t=float(shared["power_t"]),
+            penalized=shared["penalty"] == "l2",
+            penalty_counts=shared["penalty"] == "l2" and _PENALTY_COUNTS and tol > -np.inf,
+            intercept_step=float(shared["fit_intercept"])
+            * (_SPARSE_INTERCEPT_STEP if is_sparse else 1.0),
+            shuffles=bool(shared["shuffle"]),
+            average_from=int(shared["average"]),
+            max_iter=int(max_iter),
+            tol=float(tol),
+            n_iter_no_change=int(shared["n_iter_no_change"]),
+        )
+
     @property
     def _averages(self) -> bool:
         return bool(self._shared["average"])
@@ -391,13 +476,12 @@ class LinearPool:
         state["steps"][machines] += np.repeat(n_iter, self._n_machines) * n_rows
         if not self._averages:
             return
-        axpy = scipy.linalg.blas.get_blas_funcs("axpy", [state["coef"]])
-        for m in machines:
-            average_a, _, scale, _ = state["ends"][m].astype(state["coef"].dtype)
-            state["average"][m] = axpy(state["coef"][m], state["average"][m], a=average_a)
-            state["average"][m] *= state["coef"].dtype.type(1.0 / state["ends"][m, 1])
-            state["coef"][m] *= scale
-        new = state["ends"][machines, 3]
+        dtype, (average_a, average_b, scale, new) = state["coef"].dtype, state["ends"][machines].T
+        axpy = scipy.linalg.blas.get_blas_funcs("axpy", [state["coef"]])  # scikit-learn's
+        for m, a in zip(machines.tolist(), average_a.astype(dtype).tolist(), strict=True):
+            state["average"][m] = axpy(state["coef"][m], state["average"][m], a=a)
+        state["average"][machines] *= (1.0 / average_b).astype(dtype)[:, None]
+        state["coef"][machines] *= scale.astype(dtype)[:, None]
         shown = state["shows_average"][machines]
         shows = self._shared["average"] <= state["steps"][machines] - 1
         state["average_intercept"][machines] = self._stored(state["average_intercept"][machines])
@@ -470,8 +554,13 @@ class LinearPool:
         else:
             importance = np.where(is_positive, by_class[1], by_class[0])
         if sample_weight is not None:
-            importance = importance * sample_weight.astype(dtype)
+            each = sample_weight.reshape(-1, 1, len(y)).astype(dtype)  # voter, machine, row
+            importance = (importance * each).reshape(-1, len(y))
         return labels, np.ascontiguousarray(importance)
+
+
+def _padded(n_features: int) -> int:
+    return -(-n_features // _WIDTH) * _WIDTH
 
 
 def _aligned_zeros(n_rows: int, width: int, dtype: Any) -> NDArray[Any]:

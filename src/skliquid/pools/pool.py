@@ -10,7 +10,8 @@ class VoterPool(Protocol):
 
     Every method takes the set of voters it is about, so that one pool may loop over them, another
     make one compiled call, a third send them to other machines. ``y`` and votes are classes as
-    positions in the sorted array of classes. Work is returned in sample visits.
+    positions in the sorted array of classes. ``sample_weight`` has one number a row, or a row of
+    them for each of the voters. Work is returned in sample visits.
     """
 
     n_jobs: int | None
@@ -31,8 +32,12 @@ class VoterPool(Protocol):
         sample_weight: Floats | None = None,
         *,
         warm: bool = False,
+        max_passes: int | None = None,
     ) -> int:
-        """Fit ``voters`` in full, anew or from where they are; return the sample visits."""
+        """Fit ``voters`` in full, anew or from where they are; return the sample visits.
+
+        Nobody goes over the rows more often than ``max_passes``.
+        """
         ...
 
     def vote(self, voters: Voters, X: Any) -> Votes:

@@ -1,11 +1,128 @@
-"""Voters before they are trained: copies of a few kinds, each with its own seed."""
+"""Voters before they are trained: copies of a few kinds, and what makes them differ."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+
+from skliquid.arrays import Floats, Voters
+
+
+@dataclass(frozen=True)
+class Variety:
+    """What voters do not have in common, beside their seeds.
+
+    Parameters
+    ----------
+    params : sequence of dict
+        Parameters that each voter has of its own; empty when they all have those of their kind.
+    subspaces : array of int, one row a voter, or None
+        The features that each voter looks at, if it looks at rows as they are.
+    maps : sequence of transformers or None
+        Through which voters look at the rows, spread evenly over them; None in it stands for the
+        rows as they are.
+    """
+
+    params: Sequence[Mapping[str, Any]] = ()
+    subspaces: NDArray[np.intp] | None = None
+    maps: Sequence[Any] = ()
+
+    def map_of(self, voter: int, n_kinds: int) -> int | None:
+        """Return which map ``voter`` looks through, or None when it sees rows as they are."""
+        place = voter // n_kinds % len(self.maps) if self.maps else None
+        return None if place is None or self.maps[place] is None else place
+
+    def features_of(self, voter: int, n_kinds: int) -> NDArray[np.intp] | slice:
+        """Return the features that ``voter`` looks at."""
+        sees_all = self.subspaces is None or self.map_of(voter, n_kinds) is not None
+        return slice(None) if sees_all or self.subspaces is None else self.subspaces[voter]
+
+
+def drawn_params(
+    distributions: Any, n_voters: int, random_state: np.random.RandomState
+) -> list[Mapping[str, Any]]:
+    """Return parameters for each voter, drawn as ``RandomizedSearchCV`` draws them.
+
+    When all are lists with fewer combinations than voters, each is taken as often as any other.
+    """
+    several = distributions if isinstance(distributions, list | tuple) else [distributions]
+    is_finite = not any(hasattr(each, "rvs") for one in several for each in one.values())
+    n_draws = min(n_voters, len(ParameterGrid(distributions))) if is_finite else n_voters
+    draws = ParameterSampler(distributions, n_draws, random_state=random_state)
+    return list(islice(cycle(list(draws)), n_voters))
+
+
+def drawn_subspaces(
+    n_voters: int, n_features: int, n_seen: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Return the features that each voter looks at, in ascending order, none of them twice."""
+    everything = np.tile(np.arange(n_features), (n_voters, 1))
+    subspaces: NDArray[np.intp] = np.sort(rng.permuted(everything, axis=1)[:, :n_seen], axis=1)
+    return subspaces
+
+
+def fourier_maps(n_features: int) -> list[Any]:
+    """Return the rows as they are, and random Fourier features of three bandwidths.
+
+    For ``n_features`` scaled features, a squared distance is about twice their number: the widths
+    go from nearly straight lines to narrow bumps.
+    """
+    maps = [RBFSampler(gamma=c / n_features, n_components=100) for c in (0.1, 0.3, 1.0)]
+    return ["passthrough", *maps]
+
+
+class Copies(Sequence[Any]):
+    """Copies of one kind, each with its own seed, made when asked for."""
+
+    def __init__(self, kind: Any, seeds: Sequence[int]):
+        self.kind, self.seeds = clone(kind), seeds
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def __getitem__(self, voter: Any) -> Any:
+        return seeded(self.kind, [self.seeds[voter]])[0]
+
+
+def values_of(voters: Sequence[Any], name: str) -> NDArray[Any]:
+    """Return a parameter of each voter."""
+    if isinstance(voters, Copies):
+        seeds = np.array(voters.seeds)
+        return seeds if name == "random_state" else np.full(len(seeds), getattr(voters.kind, name))
+    return np.array([getattr(voter, name) for voter in voters])
+
+
+def voters_of(
+    kinds: Sequence[Any], seeds: Sequence[int], params: Sequence[Mapping[str, Any]] = ()
+) -> Sequence[Any]:
+    """Return a voter for each seed, the kinds being spread evenly over them."""
+    if len(kinds) == 1 and not params:
+        return Copies(kinds[0], seeds)
+    voters: list[Any] = [None] * len(seeds)
+    for k, kind in enumerate(kinds):
+        mine = slice(k, None, len(kinds))
+        voters[mine] = seeded(kind, seeds[mine])
+    for voter, own in zip(voters, params, strict=False):
+        if all(name in vars(voter) for name in own):
+            vars(voter).update(own)
+        else:
+            voter.set_params(**own)
+    return voters
+
+
+def weights_of(sample_weight: Floats | None, voters: Voters, voter: int) -> Floats | None:
+    """Return the weights of the rows for ``voter``, where each of ``voters`` may have its own."""
+    if sample_weight is None or sample_weight.ndim == 1:
+        return sample_weight
+    own: Floats = sample_weight[voters.tolist().index(voter)]
+    return own
 
 
 def seeded(kind: Any, seeds: Sequence[int]) -> list[Any]:
