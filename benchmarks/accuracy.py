@@ -10,12 +10,14 @@ import pickle
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from lightgbm import LGBMClassifier
 from rich.progress import track
 from scipy.stats import loguniform, wilcoxon
@@ -151,7 +153,7 @@ def measured(name: str, data: Halves, seed: int) -> dict[str, Any]:
         "visits": visits(model, len(data.y_train)),
         "fit": fit,
         "predict": predict,
-        "size": len(pickle.dumps(model)),
+        "size": len(pickle.dumps(model.pool_ if isinstance(model, Selected) else model)),
     }
 
 
@@ -167,11 +169,19 @@ def visits(model: Any, n_rows: int) -> float:
     return float(sum(map(n_passes, members))) if isinstance(members, list) else np.nan
 
 
+@cache
+def warm_up(*names: str) -> None:
+    """Load compiled code before anything is timed, once a process."""
+    for name in names:
+        measured(name, halves("heart", None, "ours", 0), 0)
+
+
 def one_split(dataset: str, number: int, kind: str, names: list[str]) -> list[dict[str, Any]]:
     seed = int(np.random.SeedSequence([number, *map(ord, dataset + kind)]).generate_state(1)[0])
     data = halves(dataset, None, "ours", seed)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        warm_up(*names)
         return [
             {"dataset": dataset, "split": number, **measured(name, data, seed % 2**31)}
             for name in names
@@ -182,12 +192,11 @@ def run(
     datasets: list[str], n_splits: int, kind: str, names: list[str], n_jobs: int
 ) -> pd.DataFrame:
     tasks = [(dataset, number) for number in range(n_splits) for dataset in datasets]
-    for name in names:  # compile before anything is timed
-        measured(name, halves("heart", None, "ours", 0), 0)
-    results = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-        delayed(one_split)(*task, kind, names) for task in tasks
-    )
-    rows = [row for some in track(results, "Splits", total=len(tasks)) for row in some]
+    rows = []
+    with ProcessPoolExecutor(n_jobs, mp_context=get_context("spawn")) as processes:
+        waiting = [processes.submit(one_split, *task, kind, names) for task in tasks]
+        for done in track(as_completed(waiting), "Splits", total=len(waiting)):
+            rows += done.result()
     return pd.DataFrame(rows).sort_values(["dataset", "split", "method"])
 
 

@@ -7,10 +7,18 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skliquid import LiquidEnsembleClassifier
 
+SGD = SGDClassifier()
 
-def fitted(binary, **params):
+
+def fitted(binary, estimator=SGD, **params):
     return LiquidEnsembleClassifier(
-        n_estimators=30, n_final=5, increment_size=25, random_state=0, **params
+        estimator,
+        competence="training",
+        n_estimators=30,
+        n_final=5,
+        increment_size=25,
+        random_state=0,
+        **params,
     ).fit(*binary)
 
 

@@ -32,9 +32,11 @@ from skliquid.mechanisms import OF_THE_PAPER
 from skliquid.mechanisms.selection import least_accurate
 from skliquid.schedules import FixedCount, Linear
 
+SGD = SGDClassifier()
 
-def small(estimator=None, **options):
-    defaults = {"n_estimators": 12, "n_final": 3, "random_state": 0}
+
+def small(estimator=SGD, **options):
+    defaults = {"n_estimators": 12, "n_final": 3, "competence": "training", "random_state": 0}
     return LiquidEnsembleClassifier(estimator, **defaults | options)
 
 

@@ -2,6 +2,7 @@ import builtins
 
 import numpy as np
 import pytest
+from sklearn.linear_model import SGDClassifier
 
 from skliquid import LiquidEnsembleClassifier
 
@@ -10,7 +11,13 @@ from skliquid import LiquidEnsembleClassifier
 def fitted(binary):
     X, y = binary
     ensemble = LiquidEnsembleClassifier(
-        n_estimators=20, n_final=4, increment_size=60, random_state=0, mechanism="max"
+        SGDClassifier(),
+        n_estimators=20,
+        n_final=4,
+        increment_size=60,
+        competence="training",
+        random_state=0,
+        mechanism="max",
     )
     return ensemble.fit(X[:400], y[:400], eval_set=(X[400:], y[400:]))
 
@@ -80,5 +87,5 @@ def test_a_record_says_when_n_final_was_not_reached(binary):
     slow = LiquidEnsembleClassifier(
         n_estimators=20, n_final=4, delegation_rate=0.05, increment_size=200, random_state=0
     ).fit(X, y)
-    assert len(slow.estimators_) == 17
+    assert len(slow.estimators_) == 18
     assert not slow.record_.reached_n_final

@@ -212,6 +212,7 @@ def test_the_library_agrees_with_a_plain_transcription_of_algorithm_1(
             delegation_rate=Rounded(settings["rate"], rounding),
             increment_size=settings["u"],
             mechanism=mechanism,
+            competence="training",
             final_fit="scratch" if fit else "none",
             random_state=seed,
         ).fit(X_train, y_train)
@@ -241,7 +242,11 @@ def test_the_expected_cost_is_the_ledger_of_a_plain_run(binary, settings):
     X, y = binary
     settings = {"n_estimators": 20, "n_final": 6} | settings
     ensemble = LiquidEnsembleClassifier(
-        SGDClassifier(max_iter=3, tol=None), mechanism="random", random_state=0, **settings
+        SGDClassifier(max_iter=3, tol=None),
+        mechanism="random",
+        competence="training",
+        random_state=0,
+        **settings,
     ).fit(X, y)
     assert expected_training_cost(len(y), n_passes=3, **settings) == ensemble.training_cost_
 

@@ -23,7 +23,8 @@ Y = (X[:, 0] > 0).astype(int)
 
 def small(estimator=None, **options):
     return LiquidEnsembleClassifier(
-        estimator, **{"n_estimators": 4, "n_final": 2, "random_state": 0} | options
+        estimator,
+        **{"n_estimators": 4, "n_final": 2, "competence": "training", "random_state": 0} | options,
     )
 
 

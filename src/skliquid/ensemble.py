@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
+from scipy.stats import loguniform
+from sklearn.base import ClassifierMixin, clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -58,6 +59,8 @@ from skliquid.vote_weights import VOTE_WEIGHTS, VoteWeights, delegated
 from skliquid.voting import tally, winner
 
 _VOTES_AT_ONCE = 5_000_000
+_VOTER = SGDClassifier(average=True, n_iter_no_change=1)
+"""The voter of an ensemble that is not told otherwise; an average needs no long polishing."""
 
 
 class LiquidEnsembleClassifier(ClassifierMixin, Composition):
@@ -71,13 +74,15 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     ----------
     estimator : classifier or list of (str, classifier), default=None
         What the voters are clones of, each with its own seed. The kinds in a list are spread evenly
-        over the voters. None means ``SGDClassifier()``. A classifier whose ``partial_fit`` is
+        over the voters. None means linear voters that differ: ``SGDClassifier(average=True,
+        n_iter_no_change=1)``, each with its own ``alpha``, on three views of the features; see
+        ``param_distributions`` and ``feature_maps``. A classifier whose ``partial_fit`` is
         missing, or does not work with its parameters, is fitted anew on all rows so far at each
         increment; while only one class has come, a ``DummyClassifier`` stands in for it. Voters see
         rows as an array of numbers without column names: encode categories before the ensemble.
-    n_estimators : int, default=100
+    n_estimators : int, default=80
         Number of voters at the start.
-    n_final : int, default=10
+    n_final : int, default=12
         Number of representatives at which delegation ends. It need not be reached: data may run
         out, and a voter with no better one to choose stays. ``record_.reached_n_final`` tells.
     mechanism : str, Mechanism or pair of callables, default="proportional_weighted"
@@ -95,11 +100,11 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         Number of rows between delegations; the last increment may be shorter. ``"auto"`` makes 50
         increments of ``fit``'s rows, or as many as leave each with 25 rows, all of one size but for
         a row; and one of each call of ``partial_fit``.
-    competence : {"training", "prequential"}, default="training"
-        Where accuracy is measured: on the increment just trained on, as in the paper, or on
-        the increment before training on it, which costs the same and does not flatter voters that
-        learn by heart, such as trees. It measures nothing at the first increment, after which
-        nobody delegates. Either is averaged over increments and does not use ``sample_weight``.
+    competence : {"prequential", "training"}, default="prequential"
+        Where accuracy is measured: on each increment before training on it, which does not flatter
+        voters that learn by heart, such as trees, but measures nothing at the first increment,
+        after which nobody delegates; or on the increment just trained on, as in the paper. Either
+        costs the same, is averaged over increments and does not use ``sample_weight``.
     candidates : {"representatives", "voters"}, default="representatives"
         Whom a delegator may choose. With ``"voters"`` also earlier delegators, whose guru then
         receives the weight.
@@ -116,17 +121,19 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     max_features : int or float, default=1.0
         How many features each voter looks at, as a number or a share, drawn at random without
         replacement. Voters with a feature map look at all that it gives.
-    param_distributions : dict or list of dict, default=None
+    param_distributions : dict, list of dict, "auto" or None, default="auto"
         Parameters that each voter draws for itself, from lists or from distributions with ``rvs``,
         as in ``RandomizedSearchCV``. The search is then part of the training: those who drew badly
-        delegate, and their votes are kept.
-    feature_maps : list of transformers or "fourier", default=None
+        delegate, and their votes are kept. ``"auto"``: when ``estimator`` is None, ``alpha`` from
+        1e-6 to 1e-2 on a logarithmic scale, else nothing.
+    feature_maps : list of transformers, "fourier", "auto" or None, default="auto"
         Through which voters look at the rows, spread evenly over them: ``RBFSampler`` and
         ``Nystroem`` of :mod:`sklearn.kernel_approximation` make linear voters non-linear. They are
-        fitted on the first increment, and each increment is mapped once for all voters that share a
-        map. ``"passthrough"`` in the list stands for the rows as they are. ``"fourier"`` gives a
-        quarter of the voters the rows as they are and the others random Fourier features of three
-        bandwidths, which suit scaled features.
+        fitted to the rows of ``fit``, or of the first call of ``partial_fit``, without labels, and
+        each increment is mapped once for all voters that share a map. ``"passthrough"`` in the list
+        stands for the rows as they are. ``"fourier"``: a quarter of the voters see the logarithm of
+        each feature with its sign, the others random Fourier features of that, of three bandwidths,
+        which suit scaled features. ``"auto"``: ``"fourier"`` when ``estimator`` is None, else None.
     vote_weights : {"delegated", "log_odds", "delegated_log_odds", "viscous"} or callable, \
             default="delegated"
         How much representatives count when the ensemble votes: the votes they carry, the
@@ -198,8 +205,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         "bootstrap": ["boolean"],
         "max_samples": [positive_integer, positive_share],
         "max_features": [positive_integer, positive_share],
-        "param_distributions": [dict, list, None],
-        "feature_maps": [one_of(["fourier"]), list, None],
+        "param_distributions": [one_of(["auto"]), dict, list, None],
+        "feature_maps": [one_of(["auto", "fourier"]), list, None],
         "vote_weights": [one_of(VOTE_WEIGHTS), callable],
         "max_cost": [positive_integer, None],
         "max_seconds": [positive_real, None],
@@ -212,19 +219,19 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         self,
         estimator: Any = None,
         *,
-        n_estimators: int = 100,
-        n_final: int = 10,
+        n_estimators: int = 80,
+        n_final: int = 12,
         mechanism: Any = "proportional_weighted",
         delegation_rate: Any = "auto",
         increment_size: Any = "auto",
-        competence: str = "training",
+        competence: str = "prequential",
         candidates: str = "representatives",
         final_fit: str = "scratch",
         bootstrap: bool = False,
         max_samples: Any = 1.0,
         max_features: Any = 1.0,
-        param_distributions: Any = None,
-        feature_maps: Any = None,
+        param_distributions: Any = "auto",
+        feature_maps: Any = "auto",
         vote_weights: Any = "delegated",
         max_cost: int | None = None,
         max_seconds: float | None = None,
@@ -315,7 +322,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
 
         budget = Budget(self.max_cost, self.max_seconds)
         cuts = slices(len(labels), self.increment_size)
-        training = self._start(classes, *data.X.shape)
+        training = self._start(classes, data.X)
         order = training.rng.permutation(len(labels))
         increments = budget.increments(training, (data.at(order[cut]) for cut in cuts))
         evaluate = self._evaluation(training, eval_set)
@@ -374,7 +381,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         eval_set = check_eval_set(self, eval_set, classes)
         if known is None:
             check_max_samples(self.max_samples)
-        training = self._start(classes, 1, X.shape[1]) if known is None else self._training
+        training = self._start(classes, X) if known is None else self._training
         check_can_go_on(training, self.n_estimators)
 
         seen = 0 if known is None else self.n_samples_seen_
@@ -403,7 +410,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     def _named_kinds(self) -> list[tuple[str, Any]]:
         if isinstance(self.estimator, list):
             return self.estimator
-        return [("estimator", SGDClassifier() if self.estimator is None else self.estimator)]
+        return [("estimator", _VOTER if self.estimator is None else self.estimator)]
 
     def _kinds(self) -> list[Any]:
         return [kind for _, kind in self._named_kinds()]
@@ -424,36 +431,43 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         self._differ = Variety()
         return self
 
-    def _start(self, classes: NDArray[Any], n_rows: int, n_features: int) -> Training:
+    def _start(self, classes: NDArray[Any], X: Any) -> Training:
         entropy = check_random_state(self.random_state).randint(2**31 - 1)
         sources = np.random.SeedSequence(int(entropy)).spawn(3)
         of_voters, of_choices, of_variety = sources
         seeds = of_voters.generate_state(int(self.n_estimators)).tolist()
-        variety = self._variety(n_features, np.random.default_rng(of_variety))
+        variety = self._variety(X, np.random.default_rng(of_variety))
         self._differ = variety
         pool = pool_for(self.pool, self._kinds(), seeds, classes, self.n_jobs, variety=variety)
         share = (
-            self.max_samples if isinstance(self.max_samples, float) else self.max_samples / n_rows
+            self.max_samples
+            if isinstance(self.max_samples, float)
+            else self.max_samples / X.shape[0]
         )
         if self.bootstrap or share < 1:
             pool = SampledPool(pool, seeds, share=min(share, 1), bootstrap=self.bootstrap)
         return Training.of(pool, len(seeds), self.n_final, np.random.default_rng(of_choices))
 
-    def _variety(self, n_features: int, rng: np.random.Generator) -> Variety:
-        """Return what voters do not have in common."""
+    def _variety(self, X: Any, rng: np.random.Generator) -> Variety:
+        """Return what voters do not have in common; maps are fitted to ``X``."""
+        n_features = X.shape[1]
         n_voters, n_seen = int(self.n_estimators), check_max_features(self.max_features, n_features)
-        by_name = isinstance(self.feature_maps, str)
-        maps = fourier_maps(n_features) if by_name else self.feature_maps or []
+        is_ours, maps, params = self.estimator is None, self.feature_maps, self.param_distributions
+        if isinstance(maps, str):
+            maps = fourier_maps(n_features) if is_ours or maps == "fourier" else None
+        if isinstance(params, str):
+            params = {"alpha": loguniform(1e-6, 1e-2)} if is_ours else None
+        maps = maps or []
         seeds = rng.integers(2**31 - 1, size=1 + len(maps))
         return Variety(
             params=[]
-            if self.param_distributions is None
-            else drawn_params(self.param_distributions, n_voters, np.random.RandomState(seeds[0])),
+            if params is None
+            else drawn_params(params, n_voters, np.random.RandomState(seeds[0])),
             subspaces=None
             if n_seen == n_features
             else drawn_subspaces(n_voters, n_features, n_seen, rng),
             maps=[
-                None if each == "passthrough" else seeded(each, [seed])[0]
+                None if isinstance(each, str) else seeded(each, [seed])[0].fit(X)
                 for each, seed in zip(maps, seeds[1:].tolist(), strict=True)
             ],
         )
@@ -621,7 +635,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             The ensemble.
         """
         if self.estimator is None and any(name.startswith("estimator__") for name in params):
-            self.estimator = SGDClassifier()  # what None stands for
+            self.estimator = clone(_VOTER)  # what None stands for
         if isinstance(params.get("estimator", self.estimator), list):
             self._set_params("estimator", **params)
         else:

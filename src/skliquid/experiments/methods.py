@@ -59,7 +59,7 @@ def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int
     if not is_finished:
         cuts = cuts[: _n_delegations(schedule, method["n_estimators"], method["n_final"])]
     training, rules = (
-        ensemble._start(np.unique(halves.y_train), *halves.X_train.shape),
+        ensemble._start(np.unique(halves.y_train), halves.X_train),
         ensemble._rules(len(cuts)),
     )
     data = Rows(range(len(halves.y_train)), halves.X_train, halves.y_train, None)

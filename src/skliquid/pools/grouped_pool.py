@@ -59,21 +59,17 @@ def pool_for(
 
 @dataclass
 class FeatureMap:
-    """A map of the rows that voters share: fitted once, on the first rows that come.
+    """A fitted map that voters share.
 
     Rows are mapped once for all who look at them through this map, and kept until others come.
     """
 
     transformer: Any
-    _is_fitted: bool = False
     _last: tuple[Any, Any] | None = field(default=None, repr=False)
 
     def __call__(self, X: Any) -> Any:
         """Return ``X`` as voters see it."""
         if self._last is None or self._last[0] is not X:
-            if not self._is_fitted:
-                self.transformer.fit(X)
-                self._is_fitted = True
             self._last = X, self.transformer.transform(X)
         return self._last[1]
 

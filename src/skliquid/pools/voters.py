@@ -7,10 +7,13 @@ from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.model_selection import ParameterGrid, ParameterSampler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from skliquid.arrays import Floats, Voters
 
@@ -25,7 +28,7 @@ class Variety:
         Parameters that each voter has of its own; empty when they all have those of their kind.
     subspaces : array of int, one row a voter, or None
         The features that each voter looks at, if it looks at rows as they are.
-    maps : sequence of transformers or None
+    maps : sequence of fitted transformers or None
         Through which voters look at the rows, spread evenly over them; None in it stands for the
         rows as they are.
     """
@@ -68,14 +71,38 @@ def drawn_subspaces(
     return subspaces
 
 
-def fourier_maps(n_features: int) -> list[Any]:
-    """Return the rows as they are, and random Fourier features of three bandwidths.
+def signed_log(X: Any) -> Any:
+    """Return the logarithm of one plus three times each number, with its sign.
 
-    For ``n_features`` scaled features, a squared distance is about twice their number: the widths
-    go from nearly straight lines to narrow bumps.
+    What is far out comes nearer, as it should for counts and amounts, and zero stays zero.
+
+    Examples
+    --------
+    >>> signed_log(np.array([-1000.0, -1.0, 0.0, 1.0, 1000.0])).round(2).tolist()
+    [-8.01, -1.39, 0.0, 1.39, 8.01]
     """
-    maps = [RBFSampler(gamma=c / n_features, n_components=100) for c in (0.1, 0.3, 1.0)]
-    return ["passthrough", *maps]
+    if scipy.sparse.issparse(X):
+        sparse: Any = X
+        logs = sparse.copy()
+        logs.data = signed_log(logs.data)
+        return logs
+    return np.sign(X) * np.log1p(3 * np.abs(X))
+
+
+def fourier_maps(n_features: int) -> list[Any]:
+    """Return logarithms with their sign, and random Fourier features of these in two bandwidths.
+
+    For ``n_features`` scaled features a squared distance is about twice their number: one width
+    gives lines that are nearly straight, the other bumps.
+    """
+    logs = FunctionTransformer(signed_log, accept_sparse=True)
+    return [
+        logs,
+        *(
+            make_pipeline(logs, RBFSampler(gamma=c / n_features, n_components=100))
+            for c in (0.2, 1.0)
+        ),
+    ]
 
 
 class Copies(Sequence[Any]):
