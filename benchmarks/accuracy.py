@@ -97,7 +97,12 @@ def halving_search(seed: int) -> HalvingRandomSearchCV:
         "average": [False, True],
     }
     return HalvingRandomSearchCV(
-        SGDClassifier(random_state=seed), params, n_candidates=40, cv=3, random_state=seed
+        SGDClassifier(random_state=seed),
+        params,
+        n_candidates=40,
+        min_resources=60,
+        cv=3,
+        random_state=seed,
     )
 
 

@@ -66,6 +66,7 @@ def ensemble(pool: str, size: int, rate: float, **options: object) -> LiquidEnse
         n_final=10,
         increment_size=size,
         delegation_rate=Rounded(rate, "floor"),
+        competence="training",
         pool=pool,
         random_state=0,
         **options,
@@ -154,8 +155,8 @@ def trial_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
         (25, 0.2, ("60x / 120x", "0.2 / 0.05")),
         (65, 0.05, ("50x / 100x", "0.2 / 0.17")),
     ):
-        ours = best(lambda: ensemble("linear", size, rate).fit(X, y), 5)
-        theirs = best(lambda: ensemble("estimator", size, rate).fit(X, y), 2)
+        ours = best(lambda: ensemble("linear", size, rate).fit(X, y), 20)
+        theirs = best(lambda: ensemble("estimator", size, rate).fit(X, y), 3)
         name = f"u = {size}, rate {rate}"
         rows.append((f"whole trial, {name}", goals[0], f"{theirs / ours:.0f}x"))
         rows.append((f"pruned trial / all trained in full, {name}", goals[1], f"{ours / full:.2f}"))
