@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 from experiments.conftest import SMALL
+from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 
 from skliquid import LiquidEnsembleClassifier
@@ -30,10 +31,12 @@ def test_our_rules_are_those_of_the_classifier():
     data = halves("heart", None, "ours", 1)
     result = run(SMALL, data, PROTOCOLS["ours"], 3)
     ensemble = LiquidEnsembleClassifier(
+        SGDClassifier(),
         n_estimators=20,
         n_final=4,
         increment_size=20,
         delegation_rate=Rounded(0.3),
+        competence="training",
         random_state=3,
     ).fit(data.X_train, data.y_train)
     assert result["accuracy_final"] == ensemble.score(data.X_test, data.y_test)
