@@ -15,7 +15,7 @@ TEXT = b"age,city,class\n41,Bonn,a\n?,,b\n0.5,Rom,a\n"
     ("data", "path"),
     [
         (TEXT, "own.csv"),
-        (gzip.compress(TEXT), "own.csv.gz"),
+        (gzip.compress(TEXT, mtime=0), "own.csv.gz"),
         (lzma.compress(TEXT), "own.CSV.XZ"),
         (b"\xef\xbb\xbf" + TEXT.replace(b"\n", b"\r\n"), "from_a_spreadsheet.csv"),
         (b"\n" + TEXT.replace(b",", b" , ") + b"\n\n", "with_space_and_blank_lines.csv"),
@@ -43,9 +43,9 @@ def test_a_row_with_a_cell_too_many_is_named():
         (b"\xff\xfe\x00", "own.csv"),
         (TEXT, "own.csv.gz"),
         (TEXT, "own.csv.xz"),
-        (gzip.compress(TEXT)[:-9], "own.csv.gz"),
+        (gzip.compress(TEXT, mtime=0)[:-9], "own.csv.gz"),
         (lzma.compress(TEXT)[:-9], "own.csv.xz"),
-        (gzip.compress(TEXT)[:12] + b"\x07" * 9, "own.csv.gz"),
+        (gzip.compress(TEXT, mtime=0)[:12] + b"\x07" * 9, "own.csv.gz"),
     ],
 )
 def test_bytes_that_are_not_what_the_name_says_are_refused(data, path):
