@@ -97,7 +97,7 @@ def test_a_dataset_that_is_not_there_is_told_in_one_sentence(home):
     [
         ("online-shoppers.csv", FEW_SHOPPERS.replace(b",0.2,", b",2e-1,")),
         ("online_shoppers_intention.csv", FEW_SHOPPERS.replace(b"\n", b"\r\n")),
-        ("online_shoppers_intention.csv.gz", gzip.compress(FEW_SHOPPERS)),
+        ("online_shoppers_intention.csv.gz", gzip.compress(FEW_SHOPPERS, mtime=0)),
     ],
 )
 def test_a_file_in_the_data_home_is_loaded(home, name, data):
