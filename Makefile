@@ -35,7 +35,7 @@ bench: $(VENV)/installed  ## speed, as ratios to the alternatives in the same ru
 	$(BIN)/python benchmarks/linear_pool.py
 
 bench-accuracy: $(VENV)/installed  ## accuracy against what one would pick instead, in half an hour or so
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[bench]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/accuracy.py --jobs 2
 
 clean:  ## remove what the other targets made

@@ -89,9 +89,12 @@ def pool_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
     rows.append(("accuracy of all voters, 25 rows", "1000x / 3000x", f"{theirs / ours:.0f}x"))
     X_train, y_train = X[:N_TRAIN], y[:N_TRAIN]
     theirs = best(lambda: [v.fit(X_train, y_train) for v in voters(10)], 5, perf_counter)
-    for n_jobs, goal in ((1, "3.5x / 6x"), (2, "6x / 11x")):
+    taken = {1: [], 2: []}
+    for n_jobs in (1, 2) * 30:  # in turns, so that a slow moment of the machine meets both
         pool.n_jobs = n_jobs
-        ours = best(lambda: pool.finish(ten, X_train, y_train), 20, perf_counter)
+        taken[n_jobs].append(best(lambda: pool.finish(ten, X_train, y_train), 1, perf_counter))
+    for n_jobs, goal in ((1, "3.5x / 6x"), (2, "6x / 11x")):
+        ours = min(taken[n_jobs])
         rows.append((f"final fit of 10 voters, {n_jobs} thread(s)", goal, f"{theirs / ours:.1f}x"))
         if n_jobs == 1:
             step = 1e9 / pool.finish(ten, X_train, y_train)

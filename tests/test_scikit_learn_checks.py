@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, for every mechanism and three kinds of voters."""
+"""scikit-learn's own checks, which raise, for every mechanism and three kinds of voters."""
 
 import pytest
 from sklearn.linear_model import SGDClassifier

@@ -137,7 +137,7 @@ def file_of_source_that_does_not_build(packages: Path, requirement: str, name: s
 
 def r_rows(packages: Path, package: str, name: str) -> Rows:
     """Return the rows of a data frame of an R package, as Debian packs it."""
-    import rdata  # noqa: PLC0415
+    import rdata  # noqa: PLC0415 (one dataset needs it)
 
     if not any(packages.glob(f"r-cran-{package}_*.deb")):
         run("apt-get", "download", f"r-cran-{package}", cwd=packages)
@@ -152,7 +152,7 @@ def r_rows(packages: Path, package: str, name: str) -> Rows:
 
 def as_text(value: Any) -> str:
     """Return a cell as the files have it: the shortest number, ``?`` where missing."""
-    if value != value:  # noqa: PLR0124
+    if value != value:  # noqa: PLR0124 (NaN)
         return "?"
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 

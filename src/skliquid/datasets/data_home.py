@@ -15,7 +15,7 @@ TIMEOUT = 30
 """Seconds to wait for UCI."""
 
 
-class DatasetNotAvailable(FileNotFoundError):  # noqa: N818
+class DatasetNotAvailable(FileNotFoundError):  # noqa: N818 (says what is the matter)
     """The dataset is not on this machine and could not be downloaded."""
 
 

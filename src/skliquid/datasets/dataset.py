@@ -67,7 +67,7 @@ class Dataset:
     def n_missing(self) -> int:
         """Number of cells of X without a value."""
         cells = np.asarray(self.X, dtype=object).ravel()
-        return sum(cell is None or cell != cell for cell in cells)  # noqa: PLR0124
+        return sum(cell is None or cell != cell for cell in cells)  # noqa: PLR0124 (NaN)
 
     @property
     def class_counts(self) -> dict[str, int]:

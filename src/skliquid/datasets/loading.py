@@ -10,7 +10,7 @@ from skliquid.datasets.own_file import check_path, load_own_file
 from skliquid.datasets.table import Table, checksum, read_csv
 
 
-class DatasetDamaged(ValueError):  # noqa: N818
+class DatasetDamaged(ValueError):  # noqa: N818 (says what is the matter)
     """A file does not say what the dataset of its name says."""
 
 
