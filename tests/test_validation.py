@@ -221,10 +221,8 @@ def test_a_wrong_evaluation_set_is_refused(eval_set, error, message):
         small().fit(X, Y, eval_set=eval_set)
 
 
-def test_partial_fit_must_know_the_classes_and_keep_to_them():
+def test_classes_that_were_announced_are_kept_to():
     ensemble = small()
-    with pytest.raises(ValueError, match="classes must be passed on the first call to partial_fit"):
-        ensemble.partial_fit(X, Y)
     with pytest.raises(ValueError, match=r"1 is not among \[0, 2\]"):
         ensemble.partial_fit(X, Y, classes=[0, 2])
     ensemble.partial_fit(X, Y, classes=[0, 1])

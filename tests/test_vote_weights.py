@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from skliquid import DelegationGraph, LiquidEnsembleClassifier
-from skliquid.competence import AccuracyEstimate
+from skliquid.accuracy_estimate import AccuracyEstimate
 from skliquid.vote_weights import VOTE_WEIGHTS, Viscous, delegated, delegated_log_odds, log_odds
 
 GRAPH = DelegationGraph.direct(5).delegate([0, 1], to=[1, 4]).delegate([2], to=[3])

@@ -1,8 +1,10 @@
-"""Names for the array types that pass from one module to another."""
+"""Names for the array types that pass from one module to another, and how rows are stacked."""
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 Voters: TypeAlias = NDArray[np.intp]
@@ -19,3 +21,10 @@ Votes: TypeAlias = NDArray[np.integer[Any]]
 
 Floats: TypeAlias = NDArray[np.float64]
 """Accuracies, gains, likelihoods, shares."""
+
+
+def stacked(parts: Sequence[Any]) -> Any:
+    """Return the rows of all ``parts``, one after the other; sparse when any of them is."""
+    if any(map(scipy.sparse.issparse, parts)):
+        return scipy.sparse.vstack([scipy.sparse.csr_array(part) for part in parts], format="csr")
+    return np.concatenate(parts)

@@ -109,6 +109,31 @@ class DelegationGraph:
         delegation[delegators] = to
         return DelegationGraph(delegation)
 
+    def revoke(self, delegators: Voters | Sequence[int]) -> "DelegationGraph":
+        """Return the graph in which ``delegators`` represent themselves again.
+
+        Each takes its own vote back, and the votes of those who delegate to it.
+
+        Examples
+        --------
+        >>> chain = DelegationGraph.direct(4).delegate([0], to=[1]).delegate([1], to=[3])
+        >>> chain.revoke([1]).gurus.tolist()
+        [1, 1, 2, 3]
+        """
+        delegators = _indices("delegators", delegators)
+        if not len(delegators):
+            return self
+        _refuse_unknown("delegators", delegators, n_voters=self.n_voters)
+        own = delegators[self.delegation[delegators] == delegators]
+        if len(own):
+            raise ValueError(
+                f"delegators must delegate to revoke it: voter {own[0]} represents itself already. "
+                "Leave it out."
+            )
+        delegation = self.delegation.copy()
+        delegation[delegators] = delegators
+        return DelegationGraph(delegation)
+
     def _refuse_delegators(self, delegators: Voters) -> None:
         voters, calls = np.unique(delegators, return_counts=True)
         if calls.max(initial=0) > 1:

@@ -16,8 +16,9 @@ from skliquid.arrays import Floats, Labels, Voters
 from skliquid.budget import Budget
 from skliquid.competence import COMPETENCE
 from skliquid.delegation_graph import DelegationGraph
+from skliquid.discovery import Discovery
 from skliquid.increments import Rows, slices
-from skliquid.mechanisms import CANDIDATES, MECHANISMS, Mechanism, as_mechanism
+from skliquid.mechanisms import CANDIDATES, MECHANISMS, Mechanism, Revocable, as_mechanism
 from skliquid.pools import (
     SampledPool,
     Variety,
@@ -28,7 +29,7 @@ from skliquid.pools import (
     pool_for,
     seeded,
 )
-from skliquid.record import TrainingCost, TrainingRecord
+from skliquid.record import INCREMENTS_KEPT, TrainingCost, TrainingRecord
 from skliquid.schedules import Rounded, as_schedule
 from skliquid.training import Rules, Training, finish, train
 from skliquid.validation import (
@@ -42,6 +43,7 @@ from skliquid.validation import (
     check_max_samples,
     check_parameters,
     check_pool,
+    check_revocable,
     check_sample_weight,
     check_two_classes,
     check_X,
@@ -53,12 +55,14 @@ from skliquid.validation import (
     positive_real,
     positive_share,
     share,
+    share_below_one,
     shared_tags,
 )
 from skliquid.vote_weights import VOTE_WEIGHTS, VoteWeights, delegated
 from skliquid.voting import tally, winner
 
 _VOTES_AT_ONCE = 5_000_000
+_INCREMENTS_REMEMBERED = 20
 _VOTER = SGDClassifier(average=True, n_iter_no_change=1)
 """The voter of an ensemble that is not told otherwise; an average needs no long polishing."""
 
@@ -88,7 +92,9 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     mechanism : str, Mechanism or pair of callables, default="proportional_weighted"
         Who delegates, and to whom: ``"direct"``, ``"random"``, ``"max"``, ``"random_better"``,
         ``"proportional_better"``, ``"proportional_weighted"``, or your own pair (g, p); see
-        :class:`~skliquid.mechanisms.Mechanism`.
+        :class:`~skliquid.mechanisms.Mechanism`. ``"capped"``, ``"confident"``, ``"differing"`` and
+        ``"agreeing"`` know more; ``"learning_slopes"``, for streams, lets those represent who learn
+        fastest, in an order made anew at every increment.
     delegation_rate : float, callable, schedule or "auto", default="auto"
         The share of the representatives that delegate at each increment; at least one does while
         more than ``n_final`` are left. A function from the increment (from 1) to the share, or a
@@ -108,6 +114,15 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     candidates : {"representatives", "voters"}, default="representatives"
         Whom a delegator may choose. With ``"voters"`` also earlier delegators, whose guru then
         receives the weight.
+    revocable : bool, default=False
+        Whether delegations may be taken back, as suits a stream that drifts: delegators are scored
+        on every increment, without training, and one that has become better than its guru, beyond
+        chance, represents itself again and trains. As many others delegate in its place.
+    memory : int, float, None or "auto", default="auto"
+        Over what accuracies are averaged: all increments (None), that many of the last, or all
+        with weights that fall by this factor, below 1, from one to the increment before it.
+        ``"auto"``: the last 20 where delegations are revocable, else all. It counts from the
+        first call of ``partial_fit``.
     final_fit : {"scratch", "warm", "none"}, default="scratch"
         Whether ``fit`` ends by fitting the representatives on all rows: anew, from where
         the increments left them (for estimators with ``partial_fit`` and ``warm_start``), or not at
@@ -196,11 +211,13 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         "estimator": [has_methods("fit"), list, None],
         "n_estimators": [positive_integer],
         "n_final": [positive_integer],
-        "mechanism": [one_of(MECHANISMS), Mechanism, tuple],
+        "mechanism": [one_of(MECHANISMS), Mechanism, Revocable, tuple],
         "delegation_rate": [one_of(["auto"]), share, callable, has_methods("n_delegators")],
         "increment_size": [one_of(["auto"]), positive_integer],
         "competence": [one_of(COMPETENCE)],
         "candidates": [one_of(CANDIDATES)],
+        "revocable": ["boolean"],
+        "memory": [one_of(["auto"]), positive_integer, share_below_one, None],
         "final_fit": [one_of(["scratch", "warm", "none"])],
         "bootstrap": ["boolean"],
         "max_samples": [positive_integer, positive_share],
@@ -226,6 +243,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         increment_size: Any = "auto",
         competence: str = "prequential",
         candidates: str = "representatives",
+        revocable: bool = False,
+        memory: Any = "auto",
         final_fit: str = "scratch",
         bootstrap: bool = False,
         max_samples: Any = 1.0,
@@ -247,6 +266,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         self.increment_size = increment_size
         self.competence = competence
         self.candidates = candidates
+        self.revocable = revocable
+        self.memory = memory
         self.final_fit = final_fit
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -325,18 +346,18 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         training = self._start(classes, data.X)
         order = training.rng.permutation(len(labels))
         increments = budget.increments(training, (data.at(order[cut]) for cut in cuts))
-        evaluate = self._evaluation(training, eval_set)
-        train(training, self._rules(len(cuts)), increments, evaluate)
+        rules = self._rules(len(cuts))
+        train(training, rules, increments, self._evaluation(training, eval_set))
         if self.final_fit != "none":
             is_warm = self.final_fit == "warm"
             if budget.is_unlimited:
                 finish(training, *data[1:], warm=is_warm)
             else:
                 budget.finish(training, data, warm=is_warm)
-        training.pool.keep(training.graph.representatives, training_is_over=True)
-
         self.classes_, self.n_samples_seen_, self._training = classes, len(y), training
         self._dtype = X.dtype
+        self._discovery: Discovery | None = None
+        self._keep(rules, training_is_over=True)
         return self
 
     def partial_fit(
@@ -358,7 +379,10 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         y : array-like of shape (n_samples,)
             Their labels.
         classes : array-like, default=None
-            All labels that may ever come; needed at the first call.
+            All labels that may ever come, announced at the first call. Left out there, classes are
+            discovered: training begins when there are two, and when another comes later, the voters
+            begin anew with rows kept for that purpose, at most 2,000, of all classes alike.
+            Delegations stay.
         sample_weight : array-like of shape (n_samples,), default=None
             How much each row counts in the training of every voter. Rows of weight zero are left
             out.
@@ -371,31 +395,63 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             The ensemble.
         """
         self._check_parameters()
-        known = getattr(self, "classes_", None)
-        X, y = check_X_y(self, X, y, reset=known is None)
-        if known is not None:
-            X = X.astype(self._dtype, copy=False)  # voters go on in the precision they began in
-        sample_weight = check_sample_weight(sample_weight, X, self._kinds())
-        classes = check_classes(classes, known)
-        y = encode(y, classes)
-        eval_set = check_eval_set(self, eval_set, classes)
+        known, seen = getattr(self, "classes_", None), getattr(self, "n_samples_seen_", 0)
+        X, y = check_X_y(self, X, y, reset=not hasattr(self, "n_samples_seen_"))
         if known is None:
             check_max_samples(self.max_samples)
-        training = self._start(classes, X) if known is None else self._training
-        check_can_go_on(training, self.n_estimators)
-
-        seen = 0 if known is None else self.n_samples_seen_
+        else:
+            X = X.astype(self._dtype, copy=False)  # voters go on in the precision they began in
+        sample_weight = check_sample_weight(sample_weight, X, self._kinds())
         data = Rows(range(seen, seen + len(y)), X, y, sample_weight).without_zero_weights()
-        size = len(y) if self.increment_size == "auto" else self.increment_size
-        increments = (data.at(cut) for cut in slices(len(data.y), size))
-        training.pool.n_jobs = self.n_jobs
-        train(training, self._rules(None), increments, self._evaluation(training, eval_set))
-        if training.record:
-            training.pool.keep(training.graph.representatives, training_is_over=False)
-
-        self.classes_, self.n_samples_seen_, self._training = classes, seen + len(y), training
-        self._dtype = X.dtype
+        data, classes, discovery = self._found(data, classes)
+        eval_set = check_eval_set(self, eval_set, classes)
+        if len(classes) > 1:
+            self._go_on(data._replace(y=encode(data.y, classes)), classes, eval_set)
+        self.n_samples_seen_, self._discovery = seen + len(y), discovery
         return self
+
+    def _found(self, data: Rows, classes: Any) -> tuple[Rows, NDArray[Any], Discovery | None]:
+        """Return rows to learn from, all classes, and what of them was discovered."""
+        known, discovery = getattr(self, "classes_", None), getattr(self, "_discovery", None)
+        if known is None and discovery is None and classes is None:
+            discovery = Discovery()
+        if discovery is None:
+            return data, check_classes(classes, known), None
+        found = discovery.classes(data.y) if classes is None else check_classes(classes, known)
+        rows = discovery.before(data) if known is None else data
+        return rows, found, discovery.after(data)
+
+    def _go_on(
+        self, data: Rows, classes: NDArray[Any], eval_set: tuple[Any, Labels, int] | None
+    ) -> None:
+        """Train on ``data``, from the start or from where training is."""
+        known, rules = getattr(self, "classes_", None), self._rules(None)
+        training = self._start(classes, data.X) if known is None else self._training
+        check_can_go_on(training, self.n_estimators)
+        check_revocable(rules.mechanism.scored(training.graph), getattr(self, "_held", None))
+        if known is not None and len(classes) > len(known):
+            self._learn_again(training, rules, classes)
+        size = max(len(data.y), 1) if self.increment_size == "auto" else self.increment_size
+        increments = (data.at(cut) for cut in slices(len(data.y), size))
+        training.pool.n_jobs, training.record.most = self.n_jobs, INCREMENTS_KEPT
+        train(training, rules, increments, self._evaluation(training, eval_set))
+        self.classes_, self._training, self._dtype = classes, training, data.X.dtype
+        if training.record:
+            self._keep(rules, training_is_over=False)
+
+    def _learn_again(self, training: Training, rules: Rules, classes: NDArray[Any]) -> None:
+        """Let voters that know ``classes`` take the place of those that knew fewer."""
+        kept: Any = self._discovery and self._discovery.rows
+        voters = rules.mechanism.scored(training.graph)
+        pool = self._pool(classes, len(kept.y))
+        visits = pool.train(voters, kept.X, encode(kept.y, classes), kept.sample_weight)
+        training.pool = pool
+        training.record.increments_cost += visits
+
+    def _keep(self, rules: Rules, *, training_is_over: bool) -> None:
+        """Forget the voters that will not be asked again."""
+        self._held = rules.mechanism.scored(self._training.graph)
+        self._training.pool.keep(self._held, training_is_over=training_is_over)
 
     def _check_parameters(self) -> None:
         check_parameters(self)
@@ -427,7 +483,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         train(training, self._rules(len(cuts)), (data.at(order[cut]) for cut in cuts))
         training.pool.keep(training.graph.representatives, training_is_over=True)
         self.classes_, self.n_samples_seen_, self._training = classes, len(y), training
-        self._dtype = X.dtype
+        self._dtype, self._discovery = X.dtype, None
         self._differ = Variety()
         return self
 
@@ -436,17 +492,25 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         sources = np.random.SeedSequence(int(entropy)).spawn(3)
         of_voters, of_choices, of_variety = sources
         seeds = of_voters.generate_state(int(self.n_estimators)).tolist()
-        variety = self._variety(X, np.random.default_rng(of_variety))
-        self._differ = variety
+        self._seeds = seeds
+        self._differ = self._variety(X, np.random.default_rng(of_variety))
+        pool = self._pool(classes, X.shape[0])
+        memory = self.memory
+        if isinstance(memory, str):
+            mechanism = as_mechanism(self.mechanism, revocable=self.revocable)
+            memory = _INCREMENTS_REMEMBERED if mechanism.is_revocable else None
+        rng = np.random.default_rng(of_choices)
+        return Training.of(pool, len(seeds), self.n_final, rng, memory=memory)
+
+    def _pool(self, classes: NDArray[Any], n_rows: int) -> VoterPool:
+        """Return the voters, not trained, for ``n_rows`` or more to come."""
+        seeds, variety = self._seeds, self._differ
         pool = pool_for(self.pool, self._kinds(), seeds, classes, self.n_jobs, variety=variety)
-        share = (
-            self.max_samples
-            if isinstance(self.max_samples, float)
-            else self.max_samples / X.shape[0]
-        )
+        is_share = isinstance(self.max_samples, float)
+        share = self.max_samples if is_share else self.max_samples / n_rows
         if self.bootstrap or share < 1:
             pool = SampledPool(pool, seeds, share=min(share, 1), bootstrap=self.bootstrap)
-        return Training.of(pool, len(seeds), self.n_final, np.random.default_rng(of_choices))
+        return pool
 
     def _variety(self, X: Any, rng: np.random.Generator) -> Variety:
         """Return what voters do not have in common; maps are fitted to ``X``."""
@@ -474,7 +538,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
 
     def _rules(self, n_increments: int | None) -> Rules:
         return Rules(
-            mechanism=as_mechanism(self.mechanism),
+            mechanism=as_mechanism(self.mechanism, revocable=self.revocable),
             schedule=as_schedule(
                 self.delegation_rate,
                 n_voters=self.n_estimators,

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skliquid.arrays import Floats, Labels, RowNumbers
+from skliquid.arrays import Floats, Labels, RowNumbers, stacked
 
 MOST_INCREMENTS = 50
 FEWEST_ROWS = 25
@@ -56,8 +56,22 @@ class Rows(NamedTuple):
         weights = None if self.sample_weight is None else self.sample_weight[positions]
         return Rows(rows, self.X[positions], self.y[positions], weights)
 
+    def followed_by(self, more: "Rows") -> "Rows":
+        """Return both, one after the other."""
+        rows = np.concatenate([np.asarray(self.rows), np.asarray(more.rows)])
+        X, y = stacked([self.X, more.X]), np.concatenate([self.y, more.y])
+        return Rows(rows, X, y, _stacked_weights(self, more))
+
     def without_zero_weights(self) -> "Rows":
         """Return the data that count."""
         if self.sample_weight is None or self.sample_weight.all():
             return self
         return self.at(np.flatnonzero(self.sample_weight))
+
+
+def _stacked_weights(*parts: Rows) -> Floats | None:
+    if all(part.sample_weight is None for part in parts):
+        return None
+    return np.concatenate(
+        [np.ones(len(p.y)) if p.sample_weight is None else p.sample_weight for p in parts]
+    )

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+INCREMENTS_KEPT = 1000
+"""How many increments of a stream are kept, so that a training without end stays small."""
+
+
 class TrainingCost(NamedTuple):
     """Work done, in sample visits: how often any voter has looked at any row."""
 
@@ -45,6 +49,8 @@ class IncrementRecord:
         Their accuracy averaged over the increments so far: what delegation was decided by.
     delegators, delegates : array of int
         Who delegated now, and to whom.
+    returned : array of int
+        Who took its vote back now, and represents again.
     graph : DelegationGraph
         All delegations after this increment.
     cost : int
@@ -60,6 +66,7 @@ class IncrementRecord:
     mean_accuracy: Floats
     delegators: Voters
     delegates: Voters
+    returned: Voters
     graph: DelegationGraph
     cost: int
     eval_accuracy: float
@@ -99,13 +106,37 @@ class IncrementRecord:
 class TrainingRecord:
     """The increments of a training, in order, and the cost of the final fit.
 
-    ``stopped`` says what a budget cut short, and is None when nothing was.
+    Attributes
+    ----------
+    n_final : int
+        The number of representatives at which delegation ends.
+    increments : list of IncrementRecord
+        The increments that are kept, in order.
+    n_increments : int
+        How many increments there were, kept or not.
+    increments_cost, final_fit_cost : int
+        Sample visits of all increments and of the final fit.
+    stopped : str or None
+        What a budget cut short; None when nothing was.
+    most : int or None
+        How many increments are kept, the last; None means all.
     """
 
     n_final: int
     increments: list[IncrementRecord] = field(default_factory=list)
+    n_increments: int = 0
+    increments_cost: int = 0
     final_fit_cost: int = 0
     stopped: str | None = None
+    most: int | None = None
+
+    def append(self, record: IncrementRecord) -> None:
+        """Write down one more increment, and forget the oldest when there are too many."""
+        self.increments.append(record)
+        self.n_increments += 1
+        self.increments_cost += record.cost
+        if self.most is not None:
+            del self.increments[: -self.most]
 
     def __len__(self) -> int:
         return len(self.increments)
@@ -119,16 +150,17 @@ class TrainingRecord:
     def __repr__(self) -> str:
         if not self.increments:
             return "TrainingRecord(no increments)"
-        left = self.increments[-1].n_representatives
+        graph = self.increments[-1].graph
         return (
-            f"TrainingRecord({len(self)} increments, {self.increments[-1].graph.n_voters} voters "
-            f"-> {left} representatives, cost {self.cost.increments} + {self.cost.final_fit})"
+            f"TrainingRecord({self.n_increments} increments, {graph.n_voters} voters -> "
+            f"{len(graph.representatives)} representatives, "
+            f"cost {self.cost.increments} + {self.cost.final_fit})"
         )
 
     @property
     def cost(self) -> TrainingCost:
         """Sample visits of the increments and of the final fit."""
-        return TrainingCost(sum(record.cost for record in self.increments), self.final_fit_cost)
+        return TrainingCost(self.increments_cost, self.final_fit_cost)
 
     @property
     def reached_n_final(self) -> bool:
@@ -148,6 +180,7 @@ class TrainingRecord:
                 "accuracy_of_voters": float(np.mean(record.accuracy)),
                 "accuracy_of_the_best": float(np.max(record.accuracy)),
                 "n_delegated": len(record.delegators),
+                "n_returned": len(record.returned),
                 "n_representatives": record.n_representatives,
                 "minimum_majority": record.minimum_majority,
                 "largest_share": record.largest_share,

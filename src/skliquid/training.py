@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from skliquid.accuracy_estimate import Estimate, Memory, estimate_of
 from skliquid.answers import Answers
 from skliquid.arrays import Floats, Labels, Voters
-from skliquid.competence import AccuracyEstimate, Competence
+from skliquid.competence import Competence
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.increments import Rows
-from skliquid.mechanisms import Candidates, Knowledge, Mechanism
+from skliquid.mechanisms import AnyMechanism, Candidates, Knowledge
 from skliquid.pools.pool import VoterPool
 from skliquid.record import IncrementRecord, TrainingRecord
 from skliquid.schedules import Schedule, asks_again, n_asked
@@ -31,7 +32,7 @@ class Rules:
     representatives learn from every increment there is.
     """
 
-    mechanism: Mechanism
+    mechanism: AnyMechanism
     schedule: Schedule
     competence: Competence
     candidates: Candidates
@@ -44,7 +45,7 @@ class Rules:
 
     def are_settled(self, increment: int, n_representatives: int) -> bool:
         """Return whether nothing but the final fit is left to do after ``increment``."""
-        if self.last_increment is None:
+        if self.last_increment is None or self.mechanism.is_revocable:
             return False
         to_come = range(increment + 1, self.last_increment + 1)
         return self.mechanism.is_direct or not asks_again(
@@ -58,17 +59,25 @@ class Training:
 
     pool: VoterPool
     graph: DelegationGraph
-    accuracy: AccuracyEstimate
+    accuracy: Estimate
     record: TrainingRecord
     rng: Generator
     answers: Answers
     is_interrupted: bool = False
 
     @classmethod
-    def of(cls, pool: VoterPool, n_voters: int, n_final: int, rng: Generator) -> "Training":
+    def of(
+        cls,
+        pool: VoterPool,
+        n_voters: int,
+        n_final: int,
+        rng: Generator,
+        *,
+        memory: Memory = None,
+    ) -> "Training":
         """Return the start: everyone has weight 1, and nobody is known."""
         graph = DelegationGraph.direct(n_voters)  # line 1
-        accuracy = AccuracyEstimate.of_nothing(n_voters)  # line 2
+        accuracy = estimate_of(n_voters, memory)  # line 2
         answers = Answers.of_nothing(n_voters)
         return cls(pool, graph, accuracy, TrainingRecord(n_final), rng, answers)
 
@@ -82,17 +91,17 @@ def train(
     """Train the voters on ``increments`` and let the weakest delegate after each."""
     training.record.n_final = rules.n_final
     for increment in increments:  # line 4
-        t, before = len(training.record) + 1, training.graph
-        voters = before.representatives
+        t, before = training.record.n_increments + 1, training.graph
+        voters, scored = before.representatives, rules.mechanism.scored(before)
         training.is_interrupted = True
         accuracy, cost = rules.competence(  # lines 5 to 10
             partial(training.pool.train, voters, *increment[1:]),
-            partial(_measured, training, rules, voters, increment),
+            partial(_measured, training, rules, scored, increment),
             t > 1,
         )
         n_delegators = 0
         if accuracy is not None:
-            training.accuracy = training.accuracy.update(voters, accuracy, len(increment.y))
+            training.accuracy = training.accuracy.update(scored, accuracy, len(increment.y))
             n_delegators = rules.n_delegators(t, len(voters))
         training.graph = rules.mechanism.delegate(  # lines 11 and 15 to 21
             before,
@@ -100,16 +109,16 @@ def train(
             n_delegators,
             training.rng,
             rules.candidates,
-            knowledge=Knowledge(training.accuracy.n_answers, training.answers.is_right),
+            knowledge=_known(training),
         )
         eval_accuracy = evaluate(training.graph) if evaluate else np.nan
-        training.record.increments.append(
+        training.record.append(
             _recorded(
                 t,
                 increment,
                 before=before,
                 training=training,
-                accuracy=accuracy,
+                accuracy=accuracy if accuracy is None else accuracy[scored.searchsorted(voters)],
                 cost=cost,
                 eval_accuracy=eval_accuracy,
             )
@@ -137,6 +146,11 @@ def _measured(training: Training, rules: Rules, voters: Voters, increment: Rows)
     return accuracy
 
 
+def _known(training: Training) -> Knowledge:
+    accuracy = training.accuracy
+    return Knowledge(accuracy.n_answers, training.answers.is_right, accuracy.slope)
+
+
 def _recorded(
     t: int,
     increment: Rows,
@@ -148,7 +162,8 @@ def _recorded(
     eval_accuracy: float,
 ) -> IncrementRecord:
     voters, graph = before.representatives, training.graph
-    delegators = np.flatnonzero(before.delegation != graph.delegation)
+    has_changed = before.delegation != graph.delegation
+    delegators = np.flatnonzero(has_changed & (graph.weights == 0))
     return IncrementRecord(
         increment=t,
         rows=increment.rows,
@@ -157,6 +172,7 @@ def _recorded(
         mean_accuracy=training.accuracy.mean[voters],
         delegators=delegators,
         delegates=graph.delegation[delegators],
+        returned=np.flatnonzero(has_changed & (graph.weights > 0)),
         graph=graph,
         cost=cost,
         eval_accuracy=eval_accuracy,

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import validate_data
 
-from skliquid.arrays import Floats, Labels
+from skliquid.arrays import Floats, Labels, Voters
 from skliquid.pools.estimator_pool import learns_by_increments, takes_sample_weight
 from skliquid.pools.linear_pool import unsupported
 
@@ -23,6 +23,7 @@ Composition: TypeAlias = _BaseComposition
 positive_integer: Constraint = Interval(Integral, 1, None, closed="left")
 share: Constraint = Interval(Real, 0, 1, closed="both")
 positive_share: Constraint = Interval(RealNotInt, 0, 1, closed="right")
+share_below_one: Constraint = Interval(RealNotInt, 0, 1, closed="neither")
 positive_real: Constraint = Interval(Real, 0, None, closed="neither")
 
 
@@ -150,6 +151,15 @@ def check_can_go_on(training: Any, n_estimators: int) -> None:
         )
 
 
+def check_revocable(scored: Voters, held: Voters | None) -> None:
+    """Raise when voters are to be scored that were forgotten when they delegated."""
+    if held is not None and len(np.setdiff1d(scored, held)):
+        raise ValueError(
+            "revocable must be True from the start: delegators were forgotten, so none can return. "
+            "Set it back to False, or begin anew with a clone."
+        )
+
+
 def shared_tags(tags: Tags, estimators: Sequence[Any]) -> Tags:
     """Return ``tags`` narrowed to the data that all of ``estimators`` accept."""
     of_each = [
@@ -193,11 +203,6 @@ def check_X_y(ensemble: Any, X: Any, y: Any, *, reset: bool = False) -> tuple[An
 
 def check_classes(classes: Any, known: NDArray[Any] | None) -> NDArray[Any]:
     """Return all classes, sorted, as the first call of ``partial_fit`` announced them."""
-    if known is None and classes is None:
-        raise ValueError(
-            "classes must be passed on the first call to partial_fit: later rows may hold labels "
-            "that these do not. Give every label, as in classes=[0, 1]."
-        )
     if classes is None and known is not None:
         return known
     if np.ndim(classes) != 1:

@@ -10,19 +10,19 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from skliquid.accuracy_estimate import Estimate
 from skliquid.arrays import Floats
-from skliquid.competence import AccuracyEstimate
 from skliquid.delegation_graph import DelegationGraph
 
-VoteWeights: TypeAlias = Callable[[DelegationGraph, AccuracyEstimate], NDArray[Any]]
+VoteWeights: TypeAlias = Callable[[DelegationGraph, Estimate], NDArray[Any]]
 
 
-def delegated(graph: DelegationGraph, accuracy: AccuracyEstimate) -> NDArray[Any]:
+def delegated(graph: DelegationGraph, accuracy: Estimate) -> NDArray[Any]:
     """Return the votes that each representative carries, as in the paper."""
     return graph.weights[graph.representatives]
 
 
-def log_odds(graph: DelegationGraph, accuracy: AccuracyEstimate) -> Floats:
+def log_odds(graph: DelegationGraph, accuracy: Estimate) -> Floats:
     """Return the logarithm of the odds that each representative is right.
 
     These are the best weights for voters that err independently. A right and a wrong answer are
@@ -34,7 +34,7 @@ def log_odds(graph: DelegationGraph, accuracy: AccuracyEstimate) -> Floats:
     return np.maximum(np.log(p / (1 - p)), _NEXT_TO_NONE)
 
 
-def delegated_log_odds(graph: DelegationGraph, accuracy: AccuracyEstimate) -> Floats:
+def delegated_log_odds(graph: DelegationGraph, accuracy: Estimate) -> Floats:
     """Return the product of the votes carried and the log-odds."""
     return delegated(graph, accuracy) * log_odds(graph, accuracy)
 
@@ -47,8 +47,9 @@ class Viscous:
 
     Examples
     --------
+    >>> from skliquid.accuracy_estimate import estimate_of
     >>> chain = DelegationGraph.direct(3).delegate([0], to=[1]).delegate([1], to=[2])
-    >>> Viscous(0.5)(chain, AccuracyEstimate.of_nothing(3)).tolist()
+    >>> Viscous(0.5)(chain, estimate_of(3)).tolist()
     [1.75]
     """
 
@@ -60,7 +61,7 @@ class Viscous:
                 f"factor must be between 0 and 1: got {self.factor!r}. Give a number like 0.9."
             )
 
-    def __call__(self, graph: DelegationGraph, accuracy: AccuracyEstimate) -> Floats:
+    def __call__(self, graph: DelegationGraph, accuracy: Estimate) -> Floats:
         """Return what arrives at each representative."""
         strength = self.factor ** graph.distances.astype(np.float64)
         arrived: Floats = np.zeros(graph.n_voters)

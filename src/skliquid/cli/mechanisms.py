@@ -3,14 +3,17 @@
 from rich.console import Console
 from rich.table import Table
 
-from skliquid.mechanisms import MECHANISMS
+from skliquid.mechanisms import MECHANISMS, Revocable
 
 
 def mechanisms() -> None:
     """List the delegation mechanisms."""
-    table = Table("name", "who delegates", "to whom", title="Mechanisms", title_justify="left")
-    for name, mechanism in MECHANISMS.items():
-        table.add_row(name, _first_line(mechanism.selection), _first_line(mechanism.probability))
+    columns = ["name", "who delegates", "to whom", "who returns"]
+    table = Table(*columns, title="Mechanisms", title_justify="left")
+    for name, named in MECHANISMS.items():
+        returns = _first_line(named.returns) if isinstance(named, Revocable) else "Nobody."
+        pair = named.mechanism if isinstance(named, Revocable) else named
+        table.add_row(name, _first_line(pair.selection), _first_line(pair.probability), returns)
     Console().print(table)
 
 

@@ -120,6 +120,15 @@ class Mechanism:
         """Whether nobody ever delegates."""
         return self.selection is nobody
 
+    @property
+    def is_revocable(self) -> bool:
+        """Whether delegations may be taken back."""
+        return False
+
+    def scored(self, graph: DelegationGraph) -> Voters:
+        """Return whose accuracy is measured: the representatives'."""
+        return graph.representatives
+
     def delegate(
         self,
         graph: DelegationGraph,

@@ -1,5 +1,7 @@
 """Mechanisms by name: the paper's six, and those that know more."""
 
+from typing import TypeAlias
+
 from skliquid.mechanisms.mechanism import Mechanism, Probability, Selection
 from skliquid.mechanisms.probability import (
     any_candidate,
@@ -10,9 +12,12 @@ from skliquid.mechanisms.probability import (
     none,
 )
 from skliquid.mechanisms.refinement import BetterBeyondChance, ErrorOverlap, WeightCap
+from skliquid.mechanisms.revocable import FastestLearners, Revocable
 from skliquid.mechanisms.selection import at_random, least_accurate, nobody
 
-MECHANISMS: dict[str, Mechanism] = {
+AnyMechanism: TypeAlias = Mechanism | Revocable
+
+MECHANISMS: dict[str, AnyMechanism] = {
     "direct": Mechanism(nobody, none),
     "random": Mechanism(at_random, any_candidate),
     "max": Mechanism(least_accurate, best_of_the_lightest),
@@ -23,14 +28,25 @@ MECHANISMS: dict[str, Mechanism] = {
     "confident": Mechanism(least_accurate, gain_per_weight, (BetterBeyondChance(),)),
     "differing": Mechanism(least_accurate, gain_per_weight, (ErrorOverlap("differing"),)),
     "agreeing": Mechanism(least_accurate, gain_per_weight, (ErrorOverlap("agreeing"),)),
+    "learning_slopes": Revocable(Mechanism(least_accurate, gain_per_weight), FastestLearners()),
 }
 
 OF_THE_PAPER = tuple(MECHANISMS)[:6]
 
 
-def as_mechanism(mechanism: str | Mechanism | tuple[Selection, Probability]) -> Mechanism:
-    """Return the mechanism that a name, a mechanism or a pair of functions stands for."""
-    if isinstance(mechanism, Mechanism):
+def as_mechanism(
+    mechanism: str | AnyMechanism | tuple[Selection, Probability], *, revocable: bool = False
+) -> AnyMechanism:
+    """Return the mechanism that a name, a mechanism or a pair of functions stands for.
+
+    With ``revocable`` its delegators may return.
+    """
+    named = _named(mechanism)
+    return Revocable(named) if revocable and isinstance(named, Mechanism) else named
+
+
+def _named(mechanism: str | AnyMechanism | tuple[Selection, Probability]) -> AnyMechanism:
+    if isinstance(mechanism, Mechanism | Revocable):
         return mechanism
     if isinstance(mechanism, str):
         if mechanism not in MECHANISMS:

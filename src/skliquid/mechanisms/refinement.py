@@ -25,10 +25,13 @@ class Knowledge:
         On how many rows each voter's accuracy was measured.
     is_right : array of bool, one row a voter, or None
         Whether its answers were right, on the last of these rows.
+    slope : array of float or None
+        By how much its accuracy grows at an increment.
     """
 
     n_answers: NDArray[np.int64] | None = None
     is_right: NDArray[np.bool_] | None = None
+    slope: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +103,9 @@ class BetterBeyondChance:
 
     def __post_init__(self) -> None:
         _check_between_0_and_1("level", self.level)
-        if self.bound not in _BOUNDS:
+        if self.bound not in BOUNDS:
             raise ValueError(
-                f"bound must be one of {', '.join(_BOUNDS)}: {self.bound!r} is neither. Choose one."
+                f"bound must be one of {', '.join(BOUNDS)}: {self.bound!r} is neither. Choose one."
             )
 
     def __call__(self, situation: Situation) -> Floats:
@@ -114,7 +117,7 @@ class BetterBeyondChance:
                 "Give knowledge=Knowledge(n_answers)."
             )
         voters = np.append(situation.choices, situation.delegator)
-        low, high = _BOUNDS[self.bound](situation.accuracy[voters], n_answers[voters], self.level)
+        low, high = BOUNDS[self.bound](situation.accuracy[voters], n_answers[voters], self.level)
         is_better: Floats = (low[:-1] > high[-1]).astype(np.float64)
         return is_better
 
@@ -168,7 +171,7 @@ def hoeffding(accuracy: Floats, n: NDArray[np.int64], level: float) -> tuple[Flo
     return accuracy - reach, accuracy + reach
 
 
-_BOUNDS = {"wilson": wilson, "hoeffding": hoeffding}
+BOUNDS = {"wilson": wilson, "hoeffding": hoeffding}
 
 
 def _check_between_0_and_1(name: str, value: float) -> None:

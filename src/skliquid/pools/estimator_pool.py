@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -16,7 +15,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
-from skliquid.arrays import Floats, Labels, Voters, Votes
+from skliquid.arrays import Floats, Labels, Voters, Votes, stacked
 
 
 class _Rows(NamedTuple):
@@ -30,12 +29,7 @@ class _Rows(NamedTuple):
     sample_weight: Floats | None
 
     def followed_by(self, more: "_Rows") -> "_Rows":
-        parts: list[Any] = [self.X, more.X]
-        X: Any
-        if any(map(scipy.sparse.issparse, parts)):
-            X = scipy.sparse.vstack([scipy.sparse.csr_array(part) for part in parts], format="csr")
-        else:
-            X = np.concatenate(parts)
+        X = stacked([self.X, more.X])
         return _Rows(X, np.concatenate([self.labels, more.labels]), _followed_by(self, more))
 
     def seen_by(self, voter: int, subspaces: NDArray[np.intp] | None) -> "_Rows":
