@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help test test-oldest check format reproduce reproduce-full bench bench-accuracy clean
+.PHONY: help test test-oldest check format reproduce reproduce-full bench bench-accuracy bench-drift clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -37,6 +37,10 @@ bench: $(VENV)/installed  ## speed, as ratios to the alternatives in the same ru
 bench-accuracy: $(VENV)/installed  ## accuracy against what one would pick instead, in half an hour or so
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/accuracy.py --jobs 2
+
+bench-drift: $(VENV)/installed  ## streams that drift, against river's forests, in a quarter of an hour
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python benchmarks/drift.py --write docs/drift.md --figure docs/images/drift.png
 
 clean:  ## remove what the other targets made
 	rm -rf out $(VENV) $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

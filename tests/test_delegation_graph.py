@@ -136,3 +136,26 @@ def test_a_graph_needs_a_voter():
 
 def test_nobody_may_delegate():
     assert DelegationGraph.direct(2).delegate([], to=[]).weights.tolist() == [1, 1]
+
+
+@given(graphs(), st.data())
+def test_who_revokes_takes_its_followers_along(graph, data):
+    delegators = np.flatnonzero(graph.weights == 0).tolist()
+    back = data.draw(st.lists(st.sampled_from(delegators), unique=True)) if delegators else []
+    after = graph.revoke(back)
+    assert after.weights.sum() == graph.n_voters
+    assert set(after.representatives) == set(graph.representatives) | set(back)
+    for voter in range(graph.n_voters):
+        at = voter
+        while at not in back and graph.delegation[at] != at:
+            at = graph.delegation[at]
+        assert after.gurus[voter] == at
+
+
+def test_only_delegators_revoke():
+    graph = DelegationGraph([1, 1, 2])
+    assert graph.revoke([]) is graph
+    with pytest.raises(ValueError, match="voter 2 represents itself already"):
+        graph.revoke([0, 2])
+    with pytest.raises(ValueError, match="there is no voter 5 among 3"):
+        graph.revoke([5])

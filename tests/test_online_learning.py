@@ -285,3 +285,18 @@ def test_a_second_fit_forgets_what_was_discovered():
     ensemble.fit(X[:800], y[:800])
     with pytest.raises(ValueError, match="class 2"):
         ensemble.partial_fit(X, y)
+
+
+# The preset
+
+
+def test_the_preset_for_streams_follows_a_world_that_turns():
+    batches = stream(60, batch=100, turn=30)
+    ensemble, n_right = LiquidEnsembleClassifier.for_streams(random_state=0), 0
+    for number, (X, y) in enumerate(batches):
+        if number in range(50, 60):
+            n_right += int((ensemble.predict(X) == y).sum())
+        ensemble.partial_fit(X, y, classes=[0, 1])
+    assert n_right / 1000 > 0.85
+    assert len(ensemble.estimators_) == 12
+    assert LiquidEnsembleClassifier.for_streams(n_final=5).n_final == 5

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import loguniform
 from sklearn.base import ClassifierMixin, clone
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -307,6 +308,36 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             "max_features": 1.0,
             "param_distributions": None,
             "feature_maps": None,
+        }
+        return cls(**settings | changes)
+
+    @classmethod
+    def for_streams(cls, **changes: Any) -> Self:
+        """Return an ensemble for streams that drift, to be fed scaled rows by ``partial_fit``.
+
+        Its voters learn at a constant rate, each at its own, on the rows as they are and on random
+        Fourier features of them; delegations are revocable, and votes weighed by how accurate their
+        representative has been of late. Averages, as other ensembles take them by default, would
+        never forget. Increments of some 100 rows suit it.
+
+        Parameters
+        ----------
+        **changes : dict
+            Parameters to be set otherwise.
+
+        Returns
+        -------
+        ensemble : LiquidEnsembleClassifier
+            60 voters, of which 12 remain.
+        """
+        settings = {
+            "estimator": SGDClassifier(loss="log_loss", learning_rate="constant", eta0=0.1),
+            "n_estimators": 60,
+            "n_final": 12,
+            "param_distributions": {"eta0": loguniform(1e-2, 2), "alpha": loguniform(1e-6, 1e-3)},
+            "feature_maps": ["passthrough"] + 3 * [RBFSampler(gamma="scale", n_components=200)],
+            "vote_weights": "delegated_log_odds",
+            "revocable": True,
         }
         return cls(**settings | changes)
 

@@ -1,0 +1,226 @@
+"""Streams that drift: test-then-train accuracy and rows a CPU second against what one would pick.
+
+Three streams with known drift (abrupt, gradual, recurring), each from several seeds. Every batch is
+predicted first and learned from afterwards; river's models do so row by row. Settings of ours were
+chosen on seed 101; the seeds reported are others.
+
+    python benchmarks/drift.py --write docs/drift.md --figure docs/images/drift.png
+"""
+
+import argparse
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.random import Generator
+from river.ensemble import LeveragingBaggingClassifier
+from river.forest import ARFClassifier
+from river.tree import HoeffdingTreeClassifier
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
+
+from skliquid import LiquidEnsembleClassifier
+
+BATCH = 100
+SMOOTH = 10
+
+
+# Streams: rows, labels, and where the world changes
+
+
+def abrupt(n_rows: int, rng: Generator) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Two of three features decide by a sum, whose bar jumps three times; a tenth is noise."""
+    X = rng.uniform(0, 10, (n_rows, 3))
+    turns = [n_rows * k // 4 for k in (1, 2, 3)]
+    bar = np.array([8.0, 9.0, 7.0, 9.5])[np.searchsorted(turns, np.arange(n_rows), side="right")]
+    return X, _noisy(X[:, 0] + X[:, 1] <= bar, 0.1, rng), turns
+
+
+def gradual(n_rows: int, rng: Generator) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Thirty clouds in ten dimensions, half of either class, move all the time."""
+    centres, sizes = rng.random((30, 10)), 0.02 + 0.15 * rng.random(30)
+    ways = rng.normal(size=(30, 10))
+    ways *= 3e-4 / np.linalg.norm(ways, axis=1, keepdims=True)
+    clouds, steps = rng.integers(30, size=n_rows), rng.normal(size=(n_rows, 10))
+    X = np.empty((n_rows, 10))
+    for row, cloud in enumerate(clouds):
+        X[row] = centres[cloud] + sizes[cloud] * steps[row]
+        centres += ways
+        ways[(centres < 0) | (centres > 1)] *= -1
+    return X, clouds % 2, []
+
+
+def recurring(n_rows: int, rng: Generator) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Two concepts, neither of them linear, take turns; one label in twenty is noise."""
+    X, a, b = rng.normal(size=(n_rows, 8)), rng.normal(size=(2, 8)), rng.normal(size=(2, 8))
+    first = np.abs(X @ a[0]) > np.abs(X @ a[1])
+    second = (X @ b[0] > 0) ^ (X @ b[1] > 0)
+    turns = [n_rows * k // 8 for k in range(1, 8)]
+    is_first = np.searchsorted(turns, np.arange(n_rows), side="right") % 2 == 0
+    return X, _noisy(np.where(is_first, first, second), 0.05, rng), turns
+
+
+def _noisy(y: np.ndarray, share: float, rng: Generator) -> np.ndarray:
+    return (y ^ (rng.random(len(y)) < share)).astype(int)
+
+
+STREAMS = {"abrupt": abrupt, "gradual": gradual, "recurring": recurring}
+
+
+# Learners: batches in, whether each prediction was right out
+
+
+def by_batches(make: Callable[[int], Any]) -> Callable[..., Iterator[np.ndarray]]:
+    def learn(X: np.ndarray, y: np.ndarray, seed: int) -> Iterator[np.ndarray]:
+        model, scaler = make(seed), StandardScaler()
+        for start in range(0, len(y), BATCH):
+            labels = y[start : start + BATCH]
+            rows = scaler.partial_fit(X[start : start + BATCH]).transform(X[start : start + BATCH])
+            yield model.predict(rows) == labels if start else np.zeros(len(labels), dtype=bool)
+            model.partial_fit(rows, labels, classes=[0, 1])
+
+    return learn
+
+
+def row_by_row(make: Callable[[int], Any]) -> Callable[..., Iterator[np.ndarray]]:
+    def learn(X: np.ndarray, y: np.ndarray, seed: int) -> Iterator[np.ndarray]:
+        model, is_right = make(seed), []
+        for row, label in zip(X.tolist(), y.tolist(), strict=True):
+            features = dict(enumerate(row))
+            is_right.append(model.predict_one(features) == label)
+            model.learn_one(features, label)
+            if len(is_right) == BATCH:
+                yield np.array(is_right)
+                is_right = []
+
+    return learn
+
+
+def _ours(**changes: Any) -> Callable[..., Iterator[np.ndarray]]:
+    return by_batches(
+        lambda seed: LiquidEnsembleClassifier.for_streams(random_state=seed, **changes)
+    )
+
+
+def _constant(seed: int) -> SGDClassifier:
+    return SGDClassifier(loss="log_loss", learning_rate="constant", eta0=0.1, random_state=seed)
+
+
+def _forest(seed: int) -> Any:
+    return ARFClassifier(seed=seed)
+
+
+def _bagging(seed: int) -> Any:
+    return LeveragingBaggingClassifier(HoeffdingTreeClassifier(), seed=seed)
+
+
+OURS = "LiquidEnsembleClassifier.for_streams()"
+LEARNERS = {
+    OURS: _ours(),
+    "the same, not revocable": _ours(revocable=False),
+    "the same, learning_slopes": _ours(mechanism="learning_slopes"),
+    "the same, pruned at random": _ours(mechanism="random", revocable=False),
+    "the same, nobody delegates": _ours(mechanism="direct", revocable=False),
+    "SGDClassifier(), as it is": by_batches(lambda seed: SGDClassifier(random_state=seed)),
+    "SGDClassifier, constant rate": by_batches(_constant),
+    "river's adaptive random forest": row_by_row(_forest),
+    "river's leveraging bagging": row_by_row(_bagging),
+}
+
+
+@dataclass
+class Run:
+    learner: str
+    stream: str
+    seed: int
+    is_right: np.ndarray
+    seconds: float
+    turns: list[int]
+
+
+def run(learner: str, stream: str, seed: int, n_rows: int) -> Run:
+    warnings.simplefilter("ignore")
+    X, y, turns = STREAMS[stream](n_rows, np.random.default_rng(seed))
+    start = process_time()
+    is_right = np.concatenate(list(LEARNERS[learner](X, y, seed)))
+    seconds = process_time() - start
+    return Run(learner, stream, seed, is_right, seconds, turns)
+
+
+def table(runs: list[Run]) -> str:
+    lines = [f"| | {' | '.join(STREAMS)} | rows a CPU second |", "| --- |" + " --- |" * 4]
+    for learner in LEARNERS:
+        cells, mine = [], [each for each in runs if each.learner == learner]
+        for stream in STREAMS:
+            shares = [100 * each.is_right[BATCH:].mean() for each in mine if each.stream == stream]
+            error = np.std(shares, ddof=1) / np.sqrt(len(shares)) if len(shares) > 1 else 0
+            cells.append(f"{np.mean(shares):.1f} ± {error:.1f}")
+        speed = sum(len(each.is_right) for each in mine) / sum(each.seconds for each in mine)
+        lines.append(f"| {learner} | {' | '.join(cells)} | {speed:,.0f} |")
+    return "\n".join(lines)
+
+
+SHOWN = {
+    OURS: "C0",
+    "the same, nobody delegates": "C1",
+    "SGDClassifier, constant rate": "C7",
+    "river's adaptive random forest": "C2",
+    "river's leveraging bagging": "C4",
+}
+
+
+def draw(runs: list[Run], path: Path) -> None:
+    figure, axes = plt.subplots(3, 1, figsize=(9, 9), layout="constrained")
+    for axis, stream in zip(axes, STREAMS, strict=True):
+        for learner, colour in SHOWN.items():
+            mine = [each for each in runs if (each.learner, each.stream) == (learner, stream)]
+            share = np.mean([each.is_right for each in mine], axis=0)
+            share = share.reshape(-1, BATCH).mean(axis=1)
+            smooth = np.convolve(share, np.ones(SMOOTH) / SMOOTH, mode="valid")
+            at = (np.arange(len(smooth)) + SMOOTH) * BATCH
+            axis.plot(at, smooth, color=colour, label=learner, lw=2 if learner == OURS else 1.2)
+        for turn in mine[0].turns:
+            axis.axvline(turn, color="0.8", lw=1, zorder=0)
+        axis.set(title=stream, ylabel=f"accuracy, last {SMOOTH * BATCH:,} rows")
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[-1].set_xlabel("rows seen; grey lines: the world changes")
+    axes[0].legend(frameon=False, fontsize=8, ncols=2, loc="lower right")
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=20_000)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--write", type=Path, help="page whose table is replaced")
+    parser.add_argument("--figure", type=Path)
+    options = parser.parse_args()
+    rows = options.rows - options.rows % (8 * BATCH)
+    todo = [(m, s, seed) for m in LEARNERS for s in STREAMS for seed in options.seeds]
+    runs = []
+    results = Parallel(n_jobs=options.jobs, return_as="generator_unordered")(
+        delayed(run)(*each, rows) for each in todo
+    )
+    for done, each in enumerate(results, 1):
+        runs.append(each)
+        share, speed = each.is_right[BATCH:].mean(), rows / each.seconds
+        print(f"{done}/{len(todo)} {each.learner}, {each.stream}: {share:.3f}, {speed:,.0f} rows/s")
+    print(table(runs))
+    if options.write:
+        page = options.write.read_text()
+        pattern = r"(?s)(<!-- table -->\n).*?(\n<!-- end -->)"
+        options.write.write_text(re.sub(pattern, rf"\1\n{table(runs)}\n\2", page))
+    if options.figure:
+        draw(runs, options.figure)
+
+
+if __name__ == "__main__":
+    main()
