@@ -70,7 +70,7 @@ def recurring(n_rows: int, rng: Generator) -> tuple[np.ndarray, np.ndarray, list
 
 
 def harder(n_rows: int, rng: Generator) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """A straight line at first, a ball from the middle on; one label in twenty is noise."""
+    """Draw a straight line at first, a ball from the middle on; one label in twenty is noise."""
     X, weights = rng.normal(size=(n_rows, 6)), rng.normal(size=6)
     is_late = np.arange(n_rows) >= n_rows // 2
     y = np.where(is_late, (X[:, :3] ** 2).sum(axis=1) > 2.37, X @ weights > 0)

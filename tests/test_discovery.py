@@ -16,6 +16,8 @@ def test_classes_are_those_found_so_far():
     assert before.classes(np.array(["b", "a", "b"])).tolist() == ["a", "b"]
     after = before.after(rows(["b", "a"]))
     assert after.classes(np.array(["c"])).tolist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="Mix of label input types"):
+        after.classes(np.array([0, 1]))
 
 
 @pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_array])

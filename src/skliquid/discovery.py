@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import unique_labels
 
 from skliquid.increments import Rows
 
@@ -25,7 +26,9 @@ class Discovery:
 
     def classes(self, y: NDArray[Any]) -> NDArray[Any]:
         """Return the classes found, those in ``y`` included, sorted."""
-        return np.unique(y) if self.rows is None else np.union1d(self.rows.y, y)
+        parts = [y] if self.rows is None else [self.rows.y, y]
+        classes: NDArray[Any] = unique_labels(*parts)  # which refuses to mix text and numbers
+        return classes
 
     def before(self, data: Rows) -> Rows:
         """Return what was kept, followed by ``data``."""
