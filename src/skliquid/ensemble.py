@@ -1,6 +1,7 @@
 """LiquidEnsembleClassifier: check, train, vote."""
 
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -21,7 +22,7 @@ from skliquid.discovery import Discovery
 from skliquid.increments import Rows, slices
 from skliquid.mechanisms import CANDIDATES, MECHANISMS, Mechanism, Revocable, as_mechanism
 from skliquid.pools import (
-    SampledPool,
+    Sample,
     Variety,
     VoterPool,
     drawn_params,
@@ -160,11 +161,12 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         best ensemble so far, and ``record_.stopped`` says what was cut short.
     max_seconds : float, default=None
         The same in seconds, as far as can be foretold by what went before.
-    pool : {"auto", "linear", "estimator"}, default="auto"
+    pool : {"auto", "linear", "estimator"} or DaskPool, default="auto"
         How voters are held. ``"linear"``: ``SGDClassifier`` and ``Perceptron`` voters in one array,
         trained by compiled code, with the same bits, many times sooner; an error says which
         parameter it does not support. ``"estimator"``: one scikit-learn object each.
         ``"auto"``: linear for those voters that allow it, when there are 20 voters or more.
+        ``DaskPool(client)``: in shards on the workers of a Dask cluster, with the same bits.
     n_jobs : int, default=None
         Number of threads that train and ask voters, as joblib counts them. The result does not
         depend on it. Threads pay where one voter's training takes long and lets go of Python's
@@ -228,7 +230,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         "vote_weights": [one_of(VOTE_WEIGHTS), callable],
         "max_cost": [positive_integer, None],
         "max_seconds": [positive_real, None],
-        "pool": [one_of(["auto", "linear", "estimator"])],
+        "pool": [one_of(["auto", "linear", "estimator"]), has_methods("pool_for")],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -255,7 +257,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         vote_weights: Any = "delegated",
         max_cost: int | None = None,
         max_seconds: float | None = None,
-        pool: str = "auto",
+        pool: Any = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
     ):
@@ -474,7 +476,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         """Let voters that know ``classes`` take the place of those that knew fewer."""
         kept: Any = self._discovery and self._discovery.rows
         voters = rules.mechanism.scored(training.graph)
-        pool = self._pool(classes, len(kept.y))
+        pool = self._pool(classes)
         visits = pool.train(voters, kept.X, encode(kept.y, classes), kept.sample_weight)
         training.pool = pool
         training.record.increments_cost += visits
@@ -525,7 +527,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         seeds = of_voters.generate_state(int(self.n_estimators)).tolist()
         self._seeds = seeds
         self._differ = self._variety(X, np.random.default_rng(of_variety))
-        pool = self._pool(classes, X.shape[0])
+        pool = self._pool(classes)
         memory = self.memory
         if isinstance(memory, str):
             mechanism = as_mechanism(self.mechanism, revocable=self.revocable)
@@ -533,15 +535,13 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         rng = np.random.default_rng(of_choices)
         return Training.of(pool, len(seeds), self.n_final, rng, memory=memory)
 
-    def _pool(self, classes: NDArray[Any], n_rows: int) -> VoterPool:
-        """Return the voters, not trained, for ``n_rows`` or more to come."""
-        seeds, variety = self._seeds, self._differ
-        pool = pool_for(self.pool, self._kinds(), seeds, classes, self.n_jobs, variety=variety)
-        is_share = isinstance(self.max_samples, float)
-        share = self.max_samples if is_share else self.max_samples / n_rows
-        if self.bootstrap or share < 1:
-            pool = SampledPool(pool, seeds, share=min(share, 1), bootstrap=self.bootstrap)
-        return pool
+    def _pool(self, classes: NDArray[Any]) -> VoterPool:
+        """Return the voters, not trained."""
+        named = isinstance(self.pool, str)
+        make: Callable[..., VoterPool] = (
+            partial(pool_for, self.pool) if named else self.pool.pool_for
+        )
+        return make(self._kinds(), self._seeds, classes, self.n_jobs, variety=self._differ)
 
     def _variety(self, X: Any, rng: np.random.Generator) -> Variety:
         """Return what voters do not have in common; maps are fitted to ``X``."""
@@ -565,7 +565,13 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
                 None if isinstance(each, str) else seeded(each, [seed])[0].fit(X)
                 for each, seed in zip(maps, seeds[1:].tolist(), strict=True)
             ],
+            sample=self._sample(X.shape[0]),
         )
+
+    def _sample(self, n_rows: int) -> Sample | None:
+        is_share = isinstance(self.max_samples, float)
+        share = self.max_samples if is_share else self.max_samples / n_rows
+        return Sample(min(share, 1), self.bootstrap) if self.bootstrap or share < 1 else None
 
     def _rules(self, n_increments: int | None) -> Rules:
         return Rules(

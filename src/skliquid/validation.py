@@ -102,7 +102,7 @@ def check_final_fit(final_fit: str, estimators: Sequence[Any]) -> None:
             )
 
 
-def check_pool(pool: str, estimators: Sequence[Any]) -> None:
+def check_pool(pool: Any, estimators: Sequence[Any]) -> None:
     """Raise when the linear pool is asked for voters that it does not support."""
     for estimator in estimators:
         reason = unsupported(estimator) if pool == "linear" else None

@@ -5,12 +5,20 @@ from skliquid.pools.grouped_pool import GroupedPool, pool_for
 from skliquid.pools.linear_pool import LinearPool
 from skliquid.pools.pool import VoterPool
 from skliquid.pools.sampled_pool import SampledPool
-from skliquid.pools.voters import Variety, drawn_params, drawn_subspaces, fourier_maps, seeded
+from skliquid.pools.voters import (
+    Sample,
+    Variety,
+    drawn_params,
+    drawn_subspaces,
+    fourier_maps,
+    seeded,
+)
 
 __all__ = [
     "EstimatorPool",
     "GroupedPool",
     "LinearPool",
+    "Sample",
     "SampledPool",
     "Variety",
     "VoterPool",

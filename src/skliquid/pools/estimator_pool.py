@@ -1,5 +1,6 @@
 """EstimatorPool: voters that are scikit-learn classifiers, one object each."""
 
+import copy
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -148,6 +149,11 @@ class EstimatorPool:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | ({"_rows_so_far": None} if self._training_is_over else {})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "EstimatorPool":
+        twin = copy.copy(self)  # all but the fitted voters is replaced, never changed
+        twin._fitted = copy.deepcopy(self._fitted, memo)
+        return twin
 
     def _rows(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None) -> _Rows:
         if sample_weight is not None and sample_weight.ndim == 2:

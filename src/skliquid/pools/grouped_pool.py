@@ -12,6 +12,7 @@ from skliquid.arrays import Floats, Labels, Voters, Votes
 from skliquid.pools.estimator_pool import EstimatorPool
 from skliquid.pools.linear_pool import LinearPool, shared_parameters, unsupported
 from skliquid.pools.pool import VoterPool
+from skliquid.pools.sampled_pool import SampledPool
 from skliquid.pools.voters import Variety, voters_of
 
 FEWEST_LINEAR_VOTERS = 20
@@ -28,11 +29,32 @@ def pool_for(
     n_jobs: int | None,
     *,
     variety: Variety = _ALIKE,
+    only: Sequence[int] | None = None,
 ) -> VoterPool:
     """Return the pool that ``"auto"``, ``"linear"`` or ``"estimator"`` stands for.
 
-    There is a voter for each seed; the kinds are spread evenly over them, and so are the maps.
+    There is a voter for each seed; the kinds are spread evenly over them, and so are the maps. With
+    ``only``, the pool has these of the voters, each as it would be among all, and knows them by
+    their positions in it.
     """
+    chosen = range(len(seeds)) if only is None else only
+    pool = _grouped(name, kinds, seeds, classes, n_jobs, variety=variety, chosen=chosen)
+    if variety.sample is None:
+        return pool
+    return SampledPool(pool, [seeds[v] for v in chosen], **variety.sample._asdict())
+
+
+def _grouped(
+    name: str,
+    kinds: Sequence[Any],
+    seeds: Sequence[int],
+    classes: NDArray[Any],
+    n_jobs: int | None,
+    *,
+    variety: Variety,
+    chosen: Sequence[int],
+) -> VoterPool:
+    """Return a pool of the voters ``chosen``, in parts by what they share."""
     is_linear = name == "linear" or (name == "auto" and len(seeds) >= FEWEST_LINEAR_VOTERS)
 
     def key(voter: Any) -> Any:
@@ -42,14 +64,15 @@ def pool_for(
     key_of_kind = list(map(key, kinds))
     maps = [FeatureMap(each) for each in variety.maps]
     groups: dict[Any, list[int]] = {}
-    for v in range(len(voters)):
+    for place, v in enumerate(chosen):
         mine = key(voters[v]) if variety.params else key_of_kind[v % len(kinds)]
-        groups.setdefault((variety.map_of(v, len(kinds)), mine), []).append(v)
+        groups.setdefault((variety.map_of(v, len(kinds)), mine), []).append(place)
     parts = []
     for (m, shared), members in groups.items():
         make: Callable[..., VoterPool] = EstimatorPool if shared is None else LinearPool
-        seen = variety.subspaces[members] if m is None and variety.subspaces is not None else None
-        its_own = voters if len(members) == len(voters) else [voters[v] for v in members]
+        names = [chosen[place] for place in members]
+        seen = variety.subspaces[names] if m is None and variety.subspaces is not None else None
+        its_own = voters if len(members) == len(voters) else [voters[v] for v in names]
         pool = make(its_own, classes, n_jobs, seen)
         parts.append((pool, members, None if m is None else maps[m]))
     if len(parts) == 1 and parts[0][2] is None:
@@ -69,9 +92,10 @@ class FeatureMap:
 
     def __call__(self, X: Any) -> Any:
         """Return ``X`` as voters see it."""
-        if self._last is None or self._last[0] is not X:
-            self._last = X, self.transformer.transform(X)
-        return self._last[1]
+        last = self._last
+        if last is None or last[0] is not X:
+            last = self._last = X, self.transformer.transform(X)
+        return last[1]
 
     def before(self, estimator: Any) -> Pipeline:
         """Return ``estimator`` as one that takes rows as they are."""
@@ -79,6 +103,9 @@ class FeatureMap:
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_last": None}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "FeatureMap":
+        return FeatureMap(self.transformer, self._last)  # neither ever changes
 
 
 class GroupedPool:

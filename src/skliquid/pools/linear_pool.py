@@ -1,5 +1,6 @@
 """LinearPool: linear voters in one coefficient array, trained by one compiled call an increment."""
 
+import copy
 import sys
 import threading
 import warnings
@@ -254,6 +255,11 @@ class LinearPool:
             self._voters = {voter: self._voters[voter] for voter in voters.tolist()}
         self._place = np.full(len(self._place), -1)
         self._place[voters] = np.arange(len(voters))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "LinearPool":
+        twin = copy.copy(self)  # all but the arrays is replaced, never changed
+        twin._state = {name: values.copy() for name, values in self._state.items()}
+        return twin
 
     def _begin(self, X: Any, y: Labels, sample_weight: Floats | None) -> None:
         """Lay out the arrays, and let scikit-learn look at the parameters and data once."""

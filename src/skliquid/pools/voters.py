@@ -4,7 +4,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
@@ -16,6 +16,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skliquid.arrays import Floats, Voters
+
+
+class Sample(NamedTuple):
+    """How each voter's own sample of the rows is drawn: how large, and whether with replacement."""
+
+    share: float
+    bootstrap: bool
 
 
 @dataclass(frozen=True)
@@ -31,11 +38,14 @@ class Variety:
     maps : sequence of fitted transformers or None
         Through which voters look at the rows, spread evenly over them; None in it stands for the
         rows as they are.
+    sample : Sample or None
+        How each voter's own sample of the rows is drawn; None when they all learn from all rows.
     """
 
     params: Sequence[Mapping[str, Any]] = ()
     subspaces: NDArray[np.intp] | None = None
     maps: Sequence[Any] = ()
+    sample: Sample | None = None
 
     def map_of(self, voter: int, n_kinds: int) -> int | None:
         """Return which map ``voter`` looks through, or None when it sees rows as they are."""
