@@ -14,6 +14,7 @@ To read the code, start where the ideas are and follow them outwards:
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.mechanisms import Mechanism
+from skliquid.pools import DaskPool
 from skliquid.pruning import prune
 from skliquid.record import TrainingCost, TrainingRecord
 from skliquid.tabular import tabular_pipeline
@@ -21,6 +22,7 @@ from skliquid.tabular import tabular_pipeline
 __version__ = "0.1.0"
 
 __all__ = [
+    "DaskPool",
     "DelegationGraph",
     "LiquidEnsembleClassifier",
     "Mechanism",

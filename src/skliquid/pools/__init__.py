@@ -1,5 +1,6 @@
 """Voter pools: how the voters of an ensemble are trained and asked."""
 
+from skliquid.pools.dask_pool import DaskPool
 from skliquid.pools.estimator_pool import EstimatorPool
 from skliquid.pools.grouped_pool import GroupedPool, pool_for
 from skliquid.pools.linear_pool import LinearPool
@@ -15,6 +16,7 @@ from skliquid.pools.voters import (
 )
 
 __all__ = [
+    "DaskPool",
     "EstimatorPool",
     "GroupedPool",
     "LinearPool",

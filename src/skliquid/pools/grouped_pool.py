@@ -1,5 +1,6 @@
 """GroupedPool: voters of several pools, as one; and the choice of a pool for each voter."""
 
+import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -197,6 +198,16 @@ class GroupedPool:
         for k, pool in enumerate(self._pools):
             some = self._name_in_pool[voters[self._pool_of[voters] == k]]
             pool.keep(some, training_is_over=training_is_over)
+
+    def share_maps(self, known: dict[bytes, FeatureMap]) -> None:
+        """Make one of maps that have come to be equal, also of pools within."""
+        self._maps = [
+            view and known.setdefault(pickle.dumps(view.transformer), view) for view in self._maps
+        ]
+        for pool in self._pools:
+            within = getattr(pool, "sampled", pool)
+            if isinstance(within, GroupedPool):
+                within.share_maps(known)
 
     def _seen(self, k: int, X: Any) -> Any:
         """Return ``X`` as the voters of the ``k``-th pool see it."""

@@ -32,26 +32,26 @@ class SampledPool:
     """
 
     def __init__(self, pool: VoterPool, seeds: Sequence[int], *, share: float, bootstrap: bool):
-        self._pool = pool
+        self.sampled = pool
         self._share, self._bootstrap = share, bootstrap
         self._generators = dict(enumerate(map(np.random.default_rng, seeds)))
 
     @property
     def n_jobs(self) -> int | None:
         """Threads of the pool."""
-        return self._pool.n_jobs
+        return self.sampled.n_jobs
 
     @n_jobs.setter
     def n_jobs(self, n_jobs: int | None) -> None:
-        self._pool.n_jobs = n_jobs
+        self.sampled.n_jobs = n_jobs
 
     def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
         """Train ``voters`` on one more increment and return the sample visits it took."""
-        return self._pool.train(voters, X, y, self._drawn(voters, len(y), sample_weight))
+        return self.sampled.train(voters, X, y, self._drawn(voters, len(y), sample_weight))
 
     def accuracy(self, voters: Voters, X: Any, y: Labels) -> Floats:
         """Return the share of rows that each of ``voters`` gets right."""
-        return self._pool.accuracy(voters, X, y)
+        return self.sampled.accuracy(voters, X, y)
 
     def finish(
         self,
@@ -69,20 +69,20 @@ class SampledPool:
         for start in range(0, len(voters), n_at_once):
             some = voters[start : start + n_at_once]
             drawn = self._drawn(some, len(y), sample_weight)
-            visits += self._pool.finish(some, X, y, drawn, warm=warm, max_passes=max_passes)
+            visits += self.sampled.finish(some, X, y, drawn, warm=warm, max_passes=max_passes)
         return visits
 
     def vote(self, voters: Voters, X: Any) -> Votes:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
-        return self._pool.vote(voters, X)
+        return self.sampled.vote(voters, X)
 
     def estimators(self, voters: Voters) -> list[Any]:
         """Return ``voters`` as fitted scikit-learn classifiers."""
-        return self._pool.estimators(voters)
+        return self.sampled.estimators(voters)
 
     def keep(self, voters: Voters, *, training_is_over: bool) -> None:
         """Forget all other voters; when training is over, copies need not carry its rows."""
-        self._pool.keep(voters, training_is_over=training_is_over)
+        self.sampled.keep(voters, training_is_over=training_is_over)
         self._generators = {voter: self._generators[voter] for voter in voters.tolist()}
 
     def _drawn(self, voters: Voters, n_rows: int, sample_weight: Floats | None) -> Floats:

@@ -1,0 +1,165 @@
+"""Clusters: a connection to a Dask scheduler, and answers that come, or fail in plain words."""
+
+import warnings
+from collections.abc import Collection, Sequence
+from concurrent.futures import CancelledError
+from time import monotonic
+from typing import Any, Literal
+
+_SECONDS_BETWEEN_LOOKS = 1.0
+_LOST = (
+    "The connection to the scheduler at {address} was lost, and with it what the cluster held: it "
+    "was stopped, or cannot be reached. Start it again and run again."
+)
+_NO_WORKERS = (
+    "The scheduler at {address} must have workers: for {timeout:g} s there was none. Start some "
+    "with 'dask worker {address}', or raise timeout."
+)
+_NO_SCHEDULER = (
+    "There must be a scheduler at {address}: none answered within {timeout:g} s. Start one with "
+    "'dask scheduler', or correct the address."
+)
+_KILLED = (
+    "A task ended every worker that it ran on, the last at {worker}. If memory ran out, give "
+    "workers more of it, or smaller tasks: more shards, or smaller increments."
+)
+
+
+class ClusterError(RuntimeError):
+    """The cluster cannot do what it was asked for, through no fault of the data."""
+
+
+def distributed() -> Any:
+    """Return Dask's module for clusters, which an extra installs."""
+    try:
+        import distributed
+    except ImportError as error:
+        raise ImportError(
+            "A cluster needs dask.distributed, which is not installed: "
+            "pip install 'skliquid[dask]'."
+        ) from error
+    return distributed
+
+
+def connected(address: str, *, timeout: float) -> Any:
+    """Return a client of the scheduler at ``address``."""
+    dask = distributed()
+    try:
+        return dask.Client(address, timeout=timeout, set_as_default=False)
+    except (OSError, ValueError) as error:
+        told = _NO_SCHEDULER.format(address=address, timeout=timeout)
+        raise ClusterError(told) from error
+
+
+def address_of(client: Any) -> str:
+    """Return where the scheduler of ``client`` is."""
+    address: str = client.scheduler.address
+    return address
+
+
+def threads_of_workers(client: Any, *, timeout: float) -> dict[str, int]:
+    """Return how many threads each worker has, as soon as there is one."""
+    try:
+        client.wait_for_workers(1, timeout=timeout)
+        threads: dict[str, int] = client.nthreads()
+    except TimeoutError as error:
+        told = _NO_WORKERS.format(address=address_of(client), timeout=timeout)
+        raise ClusterError(told) from error
+    except (OSError, AttributeError) as error:  # a client without scheduler has no attributes
+        raise _lost(client) from error
+    return threads
+
+
+def submitted(client: Any, function: Any, *arguments: Any, **options: Any) -> Any:
+    """Return the result to come of ``function``, which runs again if its worker is lost."""
+    with warnings.catch_warnings():
+        # data travel in tasks on purpose: what was scattered is lost with its worker
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        try:
+            return client.submit(function, *arguments, pure=False, **options)
+        except (CancelledError, OSError, _closed()) as error:
+            raise _lost(client) from error
+
+
+def done(
+    client: Any,
+    futures: Collection[Any],
+    *,
+    timeout: float,
+    wait_for: Literal["ALL_COMPLETED", "FIRST_COMPLETED"] = "ALL_COMPLETED",
+) -> set[Any]:
+    """Return those of ``futures`` that have ended, well or not, when all or the first have."""
+    dask, watch = distributed(), _Watch(client, timeout)
+    while True:
+        try:
+            ended: set[Any] = dask.wait(
+                futures, timeout=_SECONDS_BETWEEN_LOOKS, return_when=wait_for
+            ).done
+        except TimeoutError:
+            watch.look()
+        except CancelledError as error:
+            raise _lost(client) from error
+        else:
+            return ended
+
+
+def results(client: Any, futures: Sequence[Any], *, timeout: float) -> list[Any]:
+    """Return what ``futures`` give, or raise what the first that failed raised."""
+    patience, watch = _SECONDS_BETWEEN_LOOKS, _Watch(client, timeout)
+
+    async def gather() -> list[Any]:
+        answers: list[Any] = await client.gather(list(futures), asynchronous=True)
+        return answers
+
+    while True:
+        done(client, futures, timeout=timeout)
+        try:
+            answers: list[Any] = client.sync(gather, callback_timeout=patience)
+        except TimeoutError:
+            watch.look()
+            patience *= 2  # large answers take their time
+        except CancelledError as error:
+            raise _lost(client) from error
+        except distributed().KilledWorker as error:
+            raise ClusterError(words_for(error)) from error
+        else:
+            return answers
+
+
+def words_for(error: BaseException) -> str | None:
+    """Return what to say of a task that ended its workers, or None of any other error."""
+    if not isinstance(error, distributed().KilledWorker):
+        return None
+    worker = getattr(error.last_worker, "address", error.last_worker)
+    return _KILLED.format(worker=worker)
+
+
+class _Watch:
+    """Looks whether there is still somebody to wait for."""
+
+    def __init__(self, client: Any, timeout: float):
+        self.client, self.timeout, self.seen = client, timeout, monotonic()
+
+    def look(self) -> None:
+        """Raise when the scheduler is lost, or has had no worker for too long."""
+        try:
+            n_workers = len(self.client.nthreads()) if self.client.status == "running" else None
+        except (OSError, CancelledError, AttributeError) as error:
+            raise _lost(self.client) from error
+        if n_workers is None:
+            raise _lost(self.client)
+        if n_workers:
+            self.seen = monotonic()
+        elif monotonic() - self.seen > self.timeout:
+            address = address_of(self.client)
+            raise ClusterError(_NO_WORKERS.format(address=address, timeout=self.timeout))
+
+
+def _lost(client: Any) -> ClusterError:
+    scheduler = getattr(client, "scheduler", None)
+    return ClusterError(_LOST.format(address=getattr(scheduler, "address", "its address")))
+
+
+def _closed() -> Any:
+    """Return the error of a client that was closed."""
+    return getattr(distributed().client, "ClosedClientError", OSError)

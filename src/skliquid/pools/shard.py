@@ -1,0 +1,69 @@
+"""Shards: the tasks that a cluster runs, each of which leaves what it was given as it was.
+
+A scheduler runs a task again, from the tasks before it, when the worker that held its result is
+lost. Nothing may therefore change in place but copies.
+"""
+
+import copy
+import pickle
+from typing import Any, NamedTuple
+
+from skliquid.arrays import Voters
+from skliquid.pools.grouped_pool import pool_for
+from skliquid.pools.pool import VoterPool
+
+
+class Shard(NamedTuple):
+    """Some of the voters, and the sample visits of their last step."""
+
+    pool: VoterPool
+    visits: int = 0
+
+
+def built(*arguments: Any, **options: Any) -> Shard:
+    """Return a shard of voters that have learned nothing yet, as :func:`pool_for` makes them."""
+    return Shard(pool_for(*arguments, **options))
+
+
+def opened(packed: bytes) -> Any:
+    """Return what was packed on the way here: rows, or a whole shard."""
+    return pickle.loads(packed)
+
+
+def kept(shard: Shard, voters: Voters, training_is_over: bool) -> Shard:
+    """Return the shard without all voters but ``voters``."""
+    pool = copy.deepcopy(shard.pool)
+    pool.keep(voters, training_is_over=training_is_over)
+    return Shard(pool)
+
+
+def stepped(
+    shard: Shard,
+    voters: Voters,
+    rows: tuple[Any, Any],
+    weights: tuple[Any, ...],
+    *,
+    method: str,
+    to_keep: Voters | None,
+    n_jobs: int | None,
+    how: dict[str, Any],
+) -> Shard:
+    """Return the shard after ``voters`` have learned from ``rows``, and others are forgotten."""
+    pool = copy.deepcopy(shard.pool)
+    pool.n_jobs = n_jobs
+    if to_keep is not None:
+        pool.keep(to_keep, training_is_over=False)
+    return Shard(pool, getattr(pool, method)(voters, *rows, *weights, **how))
+
+
+def visits(shard: Shard) -> int:
+    """Return the sample visits of the last step."""
+    return shard.visits
+
+
+def answered(
+    shard: Shard, method: str, voters: Voters, rows: tuple[Any, ...], n_jobs: int | None
+) -> Any:
+    """Return what ``voters`` of the shard say of ``rows``."""
+    shard.pool.n_jobs = n_jobs  # which no result depends on
+    return getattr(shard.pool, method)(voters, *rows)
