@@ -19,6 +19,10 @@ _NO_SCHEDULER = (
     "There must be a scheduler at {address}: none answered within {timeout:g} s. Start one with "
     "'dask scheduler', or correct the address."
 )
+_DROPPED = (
+    "The scheduler at {address} dropped a task: {reason}. Scheduler and workers must have the same "
+    "packages as this process, and must not be restarted while it waits."
+)
 _KILLED = (
     "A task ended every worker that it ran on, the last at {worker}. If memory ran out, give "
     "workers more of it, or smaller tasks: more shards, or smaller increments."
@@ -59,6 +63,8 @@ def address_of(client: Any) -> str:
 
 def threads_of_workers(client: Any, *, timeout: float) -> dict[str, int]:
     """Return how many threads each worker has, as soon as there is one."""
+    if client.status != "running":
+        raise _lost(client)
     try:
         client.wait_for_workers(1, timeout=timeout)
         threads: dict[str, int] = client.nthreads()
@@ -66,7 +72,7 @@ def threads_of_workers(client: Any, *, timeout: float) -> dict[str, int]:
         told = _NO_WORKERS.format(address=address_of(client), timeout=timeout)
         raise ClusterError(told) from error
     except (OSError, AttributeError) as error:  # a client without scheduler has no attributes
-        raise _lost(client) from error
+        raise _lost(client, error) from error
     return threads
 
 
@@ -78,7 +84,17 @@ def submitted(client: Any, function: Any, *arguments: Any, **options: Any) -> An
         try:
             return client.submit(function, *arguments, pure=False, **options)
         except (CancelledError, OSError, _closed()) as error:
-            raise _lost(client) from error
+            raise _lost(client, error) from error
+
+
+def packed(value: Any) -> bytes:
+    """Return ``value`` as bytes, also what was defined in a notebook.
+
+    Schedulers look into the tasks that pass through them. Into bytes they cannot, and so need not
+    know what users trained.
+    """
+    parcel: bytes = distributed().protocol.pickle.dumps(value)
+    return parcel
 
 
 def done(
@@ -92,13 +108,14 @@ def done(
     dask, watch = distributed(), _Watch(client, timeout)
     while True:
         try:
-            ended: set[Any] = dask.wait(
-                futures, timeout=_SECONDS_BETWEEN_LOOKS, return_when=wait_for
-            ).done
+            with client.as_current():  # or another client would be asked
+                ended: set[Any] = dask.wait(
+                    futures, timeout=_SECONDS_BETWEEN_LOOKS, return_when=wait_for
+                ).done
         except TimeoutError:
             watch.look()
         except CancelledError as error:
-            raise _lost(client) from error
+            raise _lost(client, error) from error
         else:
             return ended
 
@@ -119,7 +136,7 @@ def results(client: Any, futures: Sequence[Any], *, timeout: float) -> list[Any]
             watch.look()
             patience *= 2  # large answers take their time
         except CancelledError as error:
-            raise _lost(client) from error
+            raise _lost(client, error) from error
         except distributed().KilledWorker as error:
             raise ClusterError(words_for(error)) from error
         else:
@@ -145,7 +162,7 @@ class _Watch:
         try:
             n_workers = len(self.client.nthreads()) if self.client.status == "running" else None
         except (OSError, CancelledError, AttributeError) as error:
-            raise _lost(self.client) from error
+            raise _lost(self.client, error) from error
         if n_workers is None:
             raise _lost(self.client)
         if n_workers:
@@ -155,9 +172,11 @@ class _Watch:
             raise ClusterError(_NO_WORKERS.format(address=address, timeout=self.timeout))
 
 
-def _lost(client: Any) -> ClusterError:
-    scheduler = getattr(client, "scheduler", None)
-    return ClusterError(_LOST.format(address=getattr(scheduler, "address", "its address")))
+def _lost(client: Any, error: BaseException | None = None) -> ClusterError:
+    address = getattr(getattr(client, "scheduler", None), "address", "its address")
+    if client.status == "running" and error is not None:
+        return ClusterError(_DROPPED.format(address=address, reason=error))
+    return ClusterError(_LOST.format(address=address))
 
 
 def _closed() -> Any:

@@ -3,8 +3,9 @@
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
@@ -20,7 +21,9 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from skliquid.cluster import ClusterError
 from skliquid.datasets import DATASET_NAMES, load_dataset
+from skliquid.experiments.cluster import run_on_cluster
 from skliquid.experiments.report import Plan, write_report
 from skliquid.experiments.runner import interruptible, run_trials
 from skliquid.experiments.spec import Experiment, experiment_files, load_experiment
@@ -42,11 +45,19 @@ def reproduce(
     full: Annotated[bool, typer.Option("--full", help="As many trials as the paper.")] = False,
     jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
     out: Annotated[Path, typer.Option(help="Where results go.")] = Path("out"),
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at this address."),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(min=0, help="Seconds to wait for the cluster, or its workers.")
+    ] = 60,
     retry: Annotated[bool, typer.Option("--retry", help="Try failed trials again.")] = False,
 ) -> None:
     """Run the paper's experiments, and write every table and figure and one page with all.
 
-    Running again does only what is missing; Ctrl-C stops cleanly at any time.
+    Running again does only what is missing, with or without a cluster; Ctrl-C stops cleanly at any
+    time.
     """
     console = Console()
     sys.path.append(str(Path.cwd()))  # where a mechanism of the user's own may be
@@ -60,6 +71,9 @@ def reproduce(
         console.print(f"[red]{error}", soft_wrap=True)
         raise typer.Exit(2) from None
     start, n_jobs = perf_counter(), jobs if jobs > 0 else os.cpu_count() or 1
+    run: Callable[..., int] = partial(run_trials, n_jobs=n_jobs)
+    if scheduler:
+        run = partial(run_on_cluster, address=scheduler, timeout=timeout)
     with Store(out / "trials.sqlite") as store:
         if retry:
             store.forget_errors()
@@ -71,11 +85,7 @@ def reproduce(
         n_there = len({trial.key for trial in everything}) - len(missing)
         if n_there:
             console.print(f"{n_there} trials are there already, {len(missing)} are to be run.")
-        try:
-            _run(missing, store, n_jobs, console)
-        except KeyboardInterrupt:
-            console.print("Stopped. What was finished is kept; run the same command to go on.")
-            raise typer.Exit(130) from None
+        _run(missing, store, run, console)
         n_failed = len(store.errors(everything))
         with console.status("Drawing"):
             left_out = [] if datasets else [n for n in DATASET_NAMES if n not in wanted]
@@ -144,7 +154,7 @@ def _evenly(plan: Plan) -> list[Trial]:
     return [trial for _, trial in sorted(share, key=lambda pair: pair[0])]
 
 
-def _run(trials: Sequence[Trial], store: Store, n_jobs: int, console: Console) -> None:
+def _run(trials: Sequence[Trial], store: Store, run: Callable[..., int], console: Console) -> None:
     if not trials:
         return
     progress = Progress(
@@ -157,6 +167,14 @@ def _run(trials: Sequence[Trial], store: Store, n_jobs: int, console: Console) -
         TimeRemainingColumn(),
         console=console,
     )
-    with interruptible(), progress:
-        bar = progress.add_task("Trials", total=len(trials))
-        run_trials(trials, store, n_jobs=n_jobs, report=lambda n: progress.advance(bar, n))
+    try:
+        with interruptible(), progress:
+            bar = progress.add_task("Trials", total=len(trials))
+            run(trials, store, report=lambda n: progress.advance(bar, n))
+    except KeyboardInterrupt:
+        console.print("Stopped. What was finished is kept; run the same command to go on.")
+        raise typer.Exit(130) from None
+    except (ClusterError, ImportError) as error:
+        console.print(f"[red]{error}", soft_wrap=True)
+        console.print("What was finished is kept; run the same command to go on.")
+        raise typer.Exit(3) from None

@@ -41,7 +41,7 @@ class _Worker:
 
 
 @dataclass
-class _Ledger:
+class Ledger:
     """Outcomes on their way to the disk, written a few at a time."""
 
     store: Store
@@ -51,12 +51,14 @@ class _Ledger:
     last_write: float = field(default_factory=monotonic)
 
     def add(self, outcome: Outcome) -> None:
+        """Take what became of a trial, and write when it is time."""
         self.waiting.append(outcome)
         self.n_failed += outcome[2] is not None
         if monotonic() - self.last_write > _SECONDS_BETWEEN_WRITES:
             self.write()
 
     def write(self) -> None:
+        """Write what is waiting."""
         if self.waiting:
             self.store.add(self.waiting)
             self.report(len(self.waiting))
@@ -78,7 +80,7 @@ def run_trials(
     waiting = deque(_Job(trial) for trial in trials)
     idle = [_Worker() for _ in range(min(n_jobs, len(trials)))]
     running: dict[Future[Result], _Worker] = {}
-    ledger = _Ledger(store, report)
+    ledger = Ledger(store, report)
     try:
         while waiting or running:
             while waiting and idle:
@@ -111,8 +113,13 @@ def _outcome(future: Future[Result], worker: _Worker) -> Outcome | None:
         _end(worker.executor)
         worker.executor = _one_process()
     except Exception as raised:
-        error = "".join(traceback.format_exception(raised))[-_ERROR_LENGTH:]
+        error = text_of(raised)
     return (job.trial, None, error) if job.n_attempts >= MOST_ATTEMPTS else None
+
+
+def text_of(raised: BaseException) -> str:
+    """Return an error and where it came from, as it is stored."""
+    return "".join(traceback.format_exception(raised))[-_ERROR_LENGTH:]
 
 
 def _prepare_process() -> None:

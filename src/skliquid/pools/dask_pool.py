@@ -1,6 +1,5 @@
 """DaskPool: a plan for voters on the workers of a Dask cluster."""
 
-import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from skliquid.cluster import (
     address_of,
     connected,
     distributed,
+    packed,
     results,
     submitted,
     threads_of_workers,
@@ -91,14 +91,18 @@ class DaskPool:
         """Return the voters, in shards of one size but for a voter."""
         n_shards = self.n_shards or sum(self.workers().values())
         members = np.array_split(np.arange(len(seeds)), min(n_shards, len(seeds)))
-        options = [{"variety": variety, "only": some.tolist()} for some in members]
-        roots = [
-            (built, ("auto", list(kinds), list(seeds), classes, n_jobs), each) for each in options
-        ]
+        asked = {
+            "name": "auto",
+            "kinds": list(kinds),
+            "seeds": list(seeds),
+            "classes": classes,
+            "n_jobs": n_jobs,
+            "variety": variety,
+        }
         return ShardedPool(
             self,
             members,
-            roots,
+            [self.submit(built, packed(asked | {"only": some.tolist()})) for some in members],
             n_jobs=n_jobs,
             knows_visits=_knows_visits(kinds, seeds, variety),
             maps=variety.maps,
@@ -110,22 +114,22 @@ class DaskPool:
         """Return the workers, with the number of threads of each."""
         return threads_of_workers(self.client, timeout=self.timeout)
 
-    def submit(
-        self, task: Callable[..., Any], *arguments: Any, worker: str | None = None, **options: Any
-    ) -> Any:
-        """Return the result to come of ``task``, on ``worker`` as long as there is such."""
-        place = {"workers": [worker], "allow_other_workers": True} if worker else {}
-        more = place | options
-        return submitted(self.client, task, *arguments, retries=self.retries, **more)
+    def submit(self, task: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Return the result to come of ``task``, which is run again if its worker is lost.
 
-    def send(self, value: Any, *, worker: str | None = None) -> tuple[Any, int]:
+        Where is left to the scheduler: a task that is tied to a worker, even loosely, is never run
+        once all workers have been lost, whoever comes after them.
+        """
+        return submitted(self.client, task, *arguments, retries=self.retries, **options)
+
+    def send(self, value: Any) -> tuple[Any, int]:
         """Return ``value`` as a result to come, and its number of bytes.
 
         It is packed at once, since the caller may change it, and travels in a task: what is merely
         put on a worker is gone with it.
         """
-        packed = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-        return self.submit(opened, packed, worker=worker), len(packed)
+        parcel = packed(value)
+        return self.submit(opened, parcel), len(parcel)
 
     def fetch(self, futures: Sequence[Any]) -> list[Any]:
         """Return results as they are there, or raise in plain words."""

@@ -20,14 +20,14 @@ class Shard(NamedTuple):
     visits: int = 0
 
 
-def built(*arguments: Any, **options: Any) -> Shard:
-    """Return a shard of voters that have learned nothing yet, as :func:`pool_for` makes them."""
-    return Shard(pool_for(*arguments, **options))
-
-
 def opened(packed: bytes) -> Any:
     """Return what was packed on the way here: rows, or a whole shard."""
     return pickle.loads(packed)
+
+
+def built(packed: bytes) -> Shard:
+    """Return a shard of voters that have learned nothing yet, as :func:`pool_for` makes them."""
+    return Shard(pool_for(**opened(packed)))
 
 
 def kept(shard: Shard, voters: Voters, training_is_over: bool) -> Shard:

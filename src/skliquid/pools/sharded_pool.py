@@ -20,15 +20,17 @@ class Cluster(Protocol):
 
     checkpoint_every: int
 
-    def workers(self) -> dict[str, int]: ...  # noqa: D102 - described where it is done
+    def submit(self, task: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Return the result to come of ``task``."""
+        ...
 
-    def submit(  # noqa: D102
-        self, task: Callable[..., Any], *arguments: Any, worker: str | None = None, **options: Any
-    ) -> Any: ...
+    def send(self, value: Any) -> tuple[Any, int]:
+        """Return ``value`` as a result to come, and its number of bytes."""
+        ...
 
-    def send(self, value: Any, *, worker: str | None = None) -> tuple[Any, int]: ...  # noqa: D102
-
-    def fetch(self, futures: Sequence[Any]) -> list[Any]: ...  # noqa: D102
+    def fetch(self, futures: Sequence[Any]) -> list[Any]:
+        """Return results, as soon as they are there."""
+        ...
 
 
 class ShardedPool:
@@ -45,8 +47,8 @@ class ShardedPool:
         Where the shards are.
     members : list of arrays of int
         ``members[k][i]`` is the voter that the k-th shard knows as i.
-    roots : list of (task, arguments, options)
-        What makes each shard.
+    shards : list of futures
+        What each shard is at the start.
     n_jobs : int or None
         Threads that a shard may use.
     knows_visits : bool
@@ -59,7 +61,7 @@ class ShardedPool:
         self,
         cluster: Cluster,
         members: Sequence[Voters],
-        roots: Sequence[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]],
+        shards: Sequence[Any],
         *,
         n_jobs: int | None,
         knows_visits: bool,
@@ -72,11 +74,8 @@ class ShardedPool:
         self._here: GroupedPool | None = None
         self._to_keep: Voters | None = None
         self._sent: dict[str, tuple[tuple[Any, ...], Any]] = {}
-        self._place()
-        self._shards = [
-            cluster.submit(task, *arguments, worker=self._workers[k], **options)
-            for k, (task, arguments, options) in enumerate(roots)
-        ]
+        self._n_steps = self._n_bytes = 0
+        self._shards = list(shards)
 
     @property
     def n_jobs(self) -> int | None:
@@ -159,17 +158,8 @@ class ShardedPool:
 
     # Shards
 
-    def _place(self) -> None:
-        """Spread the shards over the threads of those workers that there are now."""
-        self._n_steps = self._n_bytes = 0
-        threads = self._cluster.workers()
-        by_turns = sorted((turn, worker) for worker, n in threads.items() for turn in range(n))
-        n_shards = len(self._members)
-        self._workers = [by_turns[k % len(by_turns)][1] for k in range(n_shards)]
-
     def _submit(self, k: int, task: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        shard, worker = self._shards[k], self._workers[k]
-        return self._cluster.submit(task, shard, *arguments, worker=worker, **options)
+        return self._cluster.submit(task, self._shards[k], *arguments, **options)
 
     def _step(
         self,
@@ -267,11 +257,8 @@ class ShardedPool:
     def _root_anew(self) -> None:
         """Bring the shards here and send them back, so that what led to them can be forgotten."""
         shards, self._sent = self._brought(training_is_over=False), {}
-        self._place()
-        self._shards = [
-            self._cluster.send(shard, worker=worker)[0]
-            for shard, worker in zip(shards, self._workers, strict=True)
-        ]
+        self._shards = [self._cluster.send(shard)[0] for shard in shards]
+        self._n_steps = self._n_bytes = 0
 
 
 def _itself(pool: GroupedPool) -> GroupedPool:
