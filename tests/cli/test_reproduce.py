@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from clusters import cluster_of, wait_until
 
 SKLIQUID = [sys.executable, "-m", "skliquid.cli"]
 SPEC = """
@@ -140,6 +141,38 @@ def test_ctrl_c_stops_cleanly_and_the_rest_is_done_later(folder):
     printed = typed(folder, *command[3:])
     assert "trials are there already" in printed
     assert "Done in" in printed
+
+
+def test_a_lost_cluster_is_said_in_a_sentence_and_the_rest_is_done_here(folder):
+    spec = SPEC.replace("MECHANISM", "max").replace("n_estimators = 20", "n_estimators = 12")
+    (folder / "mine.toml").write_text(spec)
+    words = ["reproduce", "mine.toml", "--datasets", "heart", "--trials", "60"]
+    with cluster_of(folder, 1) as cluster:
+        running = subprocess.Popen(
+            [*SKLIQUID, *words, "--scheduler", cluster.address],
+            cwd=folder,
+            env=os.environ | {"COLUMNS": "200"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        store = folder / "out" / "trials.sqlite-wal"
+        wait_until(lambda: store.exists() and store.stat().st_size > 30_000)
+        cluster.kill_the_scheduler()
+        printed, _ = running.communicate(timeout=60)
+    assert running.returncode == 3, printed
+    assert f"connection to the scheduler at {cluster.address} was lost" in printed
+    assert "Traceback" not in printed
+    printed = typed(folder, *words)
+    assert "trials are there already" in printed
+    assert "Done in" in printed
+
+
+def test_a_cluster_that_is_not_there_is_said_in_a_sentence(folder):
+    words = ["reproduce", "mine.toml", "--datasets", "heart", "--timeout", "0.5"]
+    printed = typed(folder, *words, "--scheduler", "tcp://127.0.0.1:1", code=3)
+    assert "There must be a scheduler at tcp://127.0.0.1:1" in printed
+    assert "Traceback" not in printed
 
 
 def test_without_the_extra_a_sentence_names_it(folder):

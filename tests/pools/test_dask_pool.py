@@ -204,19 +204,19 @@ def test_a_cluster_that_dies_bit_by_bit_is_told_of_in_sentences(tmp_path, binary
         with pytest.raises(ClusterError, match=r"must have workers: for 0.5 s there was none"):
             ensemble(pool=DaskPool(cluster.client, timeout=0.5)).fit(X, y)
         cluster.start_workers(1)
-        under_way = ensemble(pool=DaskPool(cluster.client, timeout=30))
-        under_way.partial_fit(X[:50], y[:50], classes=[0, 1]).partial_fit(X[50:99], y[50:99])
+        pool = DaskPool(cluster.client)
+        under_way = ensemble(estimator=SGD, n_estimators=6, pool=pool)
+        under_way.partial_fit(X[:50], y[:50], classes=[0, 1]).predict(X)
         cluster.kill_a_worker()
-        training = under_way._training
-        training.pool._cluster.timeout = 0.5
+        pool.timeout = 0.5
         with pytest.raises(ClusterError, match=r"must have workers: for 0.5 s there was none"):
             under_way.predict(X)
         cluster.kill_the_scheduler()
         wait_until(lambda: cluster.client.status != "running")
         with pytest.raises(ClusterError, match=r"connection to the scheduler at .* was lost"):
-            under_way.partial_fit(X[99:], y[99:])
+            under_way.partial_fit(X[50:], y[50:])
         with pytest.raises(ValueError, match="must not go on from a call that failed"):
-            under_way.partial_fit(X[99:], y[99:])
+            under_way.partial_fit(X[50:], y[50:])
         with pytest.raises(ClusterError, match=r"must be a scheduler at .*: none answered"):
             ensemble(pool=DaskPool(cluster.address, timeout=0.5)).fit(X, y)
 

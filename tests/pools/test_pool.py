@@ -4,11 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from skliquid.pools import EstimatorPool, LinearPool, pool_for
+from skliquid.pools import EstimatorPool, LinearPool, Sample, Variety, pool_for
+from skliquid.pools.shard import Shard
+from skliquid.pools.sharded_pool import ShardedPool
 
 N_VOTERS = 5
 VOTERS = np.arange(N_VOTERS)
@@ -34,7 +37,39 @@ def grouped(classes):
     return pool_for("linear", kinds, range(N_VOTERS), classes, None)
 
 
+class ClusterOfOne:
+    """Does at once what a cluster would do, and checks that tasks change nothing they are given."""
+
+    checkpoint_every = 2
+
+    def submit(self, task, *arguments, **options):
+        before = pickle.dumps(arguments)
+        result = task(*arguments, **options)
+        assert pickle.dumps(pickle.loads(pickle.dumps(arguments))) == pickle.dumps(
+            pickle.loads(before)
+        )
+        return pickle.loads(pickle.dumps(result))
+
+    def send(self, value):
+        packed = pickle.dumps(value)
+        return pickle.loads(packed), len(packed)
+
+    def fetch(self, futures):
+        return list(futures)
+
+
+def sharded(classes):
+    kinds = [SGDClassifier(), GaussianNB()]
+    members = np.array_split(VOTERS, 2)
+    shards = [
+        Shard(pool_for("linear", kinds, range(N_VOTERS), classes, None, only=some.tolist()))
+        for some in members
+    ]
+    return ShardedPool(ClusterOfOne(), members, shards, n_jobs=None, knows_visits=True)
+
+
 POOLS = {
+    "sharded": sharded,
     "linear": linear,
     "grouped": grouped,
     "SGDClassifier": pool_of(SGDClassifier()),
@@ -128,3 +163,34 @@ def test_sample_weights_decide_between_contradictory_rows(pool_and_data):
     twice = np.concatenate([X, X]), np.concatenate([y, other]), np.concatenate([light, heavy])
     pool.train(VOTERS, *twice)
     assert np.mean(pool.vote(VOTERS, X) == other) > 0.6
+
+
+@pytest.mark.parametrize(
+    "variety",
+    [
+        Variety(sample=Sample(0.7, bootstrap=True)),
+        Variety(params=[{"alpha": 10.0**-k} for k in range(N_VOTERS)]),
+        Variety(subspaces=np.array([[k % 4, (k + 1) % 4] for k in range(N_VOTERS)])),
+        Variety(maps=[None, RBFSampler(n_components=5, random_state=0)]),
+    ],
+    ids=["sample", "params", "subspaces", "maps"],
+)
+def test_a_pool_of_some_voters_has_them_as_they_are_among_all(multiclass, variety):
+    X, y = multiclass
+    for each in variety.maps:
+        each is None or each.fit(X)
+    asked = ["linear", [SGDClassifier(), SGDClassifier(loss="log_loss")], range(N_VOTERS)]
+    whole = pool_for(*asked, np.arange(3), None, variety=variety)
+    some = np.array([1, 3, 4])
+    part = pool_for(*asked, np.arange(3), None, variety=variety, only=some.tolist())
+    for pool, voters in ((whole, VOTERS), (part, np.arange(3))):
+        pool.train(voters, X[:70], y[:70])
+        pool.finish(voters, X, y)
+    ours, theirs = part.estimators(np.arange(3)), whole.estimators(some)
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.get_params().keys() == other.get_params().keys()
+        assert np.array_equal(_linear(one).coef_, _linear(other).coef_)
+
+
+def _linear(estimator):
+    return estimator[-1] if hasattr(estimator, "steps") else estimator

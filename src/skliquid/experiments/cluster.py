@@ -3,6 +3,7 @@
 import platform
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from skliquid.cluster import (
@@ -72,24 +73,13 @@ def run_on_cluster(
         return 0
     ledger = Ledger(store, report)
     with connected(address, timeout=timeout) as client:
-        waiting, running = deque(trials), dict[Any, Trial]()
+        run = _Run(client, ledger, timeout, deque(trials))
         try:
-            while waiting or running:
-                _fill(client, waiting, running, timeout)
-                ended = done(client, list(running), timeout=timeout, wait_for="FIRST_COMPLETED")
-                _record(client, {each: running.pop(each) for each in ended}, ledger, timeout)
+            while run.goes_on():
+                run.take_next()
         finally:
             ledger.write()
     return ledger.n_failed
-
-
-def _fill(client: Any, waiting: deque[Trial], running: dict[Any, Trial], timeout: float) -> None:
-    """Give the workers as much to do as keeps them busy, and the scheduler no more to remember."""
-    n_threads = sum(threads_of_workers(client, timeout=timeout).values())
-    while waiting and len(running) < _TRIALS_A_THREAD * n_threads:
-        trial = waiting.popleft()
-        future = submitted(client, run_as_asked, trial, trial.key, retries=MOST_ATTEMPTS - 1)
-        running[future] = trial
 
 
 def run_as_asked(trial: Trial, key: str) -> Result:
@@ -99,16 +89,57 @@ def run_as_asked(trial: Trial, key: str) -> Result:
     return trial.run()
 
 
-def _record(client: Any, ended: dict[Any, Trial], ledger: Ledger, timeout: float) -> None:
-    well = [future for future in ended if future.status == "finished"]
-    for future, result in zip(well, results(client, well, timeout=timeout), strict=True):
-        ledger.add((ended[future], result, None))
-    for future in ended.keys() - well:
-        ledger.add((ended[future], None, _error_of(future, ended[future])))
+@dataclass
+class _Run:
+    """Trials that wait, run, or are suspected to end their workers.
 
+    A scheduler suspects all trials that a lost worker had, also those that were in line behind the
+    one that ended it. So when all else is done, suspects run again, one at a time.
+    """
 
-def _error_of(future: Any, trial: Trial) -> str:
-    error = future.exception()
-    if isinstance(error, OtherCodeError):
-        raise ClusterError(_OTHER_CODE.format(machine=error, dataset=trial.dataset)) from error
-    return words_for(error) or text_of(error)
+    client: Any
+    ledger: Ledger
+    timeout: float
+    waiting: deque[Trial]
+    running: dict[Any, Trial] = field(default_factory=dict)
+    suspects: deque[Trial] = field(default_factory=deque)
+    runs_alone: bool = False
+
+    def goes_on(self) -> bool:
+        """Give the workers something to do, and return whether there is anything left."""
+        if self.waiting:
+            n_threads = sum(threads_of_workers(self.client, timeout=self.timeout).values())
+            # enough to keep them busy, and no more for the scheduler to remember
+            n_more = _TRIALS_A_THREAD * n_threads - len(self.running)
+            for _ in range(min(n_more, len(self.waiting))):
+                self._submit(self.waiting.popleft())
+        self.runs_alone = not self.running and bool(self.suspects)
+        if self.runs_alone:
+            self._submit(self.suspects.popleft())
+        return bool(self.running)
+
+    def take_next(self) -> None:
+        """Wait until some trials have ended, and write down what became of them."""
+        running, timeout = list(self.running), self.timeout
+        ended = done(self.client, running, timeout=timeout, wait_for="FIRST_COMPLETED")
+        well = [future for future in ended if future.status == "finished"]
+        found = results(self.client, well, timeout=timeout) if well else []
+        for future, result in zip(well, found, strict=True):
+            self.ledger.add((self.running.pop(future), result, None))
+        for future in ended.difference(well):
+            self._take_failed(self.running.pop(future), future.exception())
+
+    def _submit(self, trial: Trial) -> None:
+        options = {"retries": MOST_ATTEMPTS - 1}
+        future = submitted(self.client, run_as_asked, trial, trial.key, **options)
+        self.running[future] = trial
+
+    def _take_failed(self, trial: Trial, error: Any) -> None:
+        if isinstance(error, OtherCodeError):
+            told = _OTHER_CODE.format(machine=error, dataset=trial.dataset)
+            raise ClusterError(told) from error
+        killed = words_for(error)
+        if killed and not self.runs_alone:
+            self.suspects.append(trial)
+        else:
+            self.ledger.add((trial, None, killed or text_of(error)))
