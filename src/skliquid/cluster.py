@@ -76,15 +76,23 @@ def threads_of_workers(client: Any, *, timeout: float) -> dict[str, int]:
     return threads
 
 
-def submitted(client: Any, function: Any, *arguments: Any, **options: Any) -> Any:
-    """Return the result to come of ``function``, which runs again if its worker is lost."""
+def submitted(
+    client: Any, function: Any, arguments: Sequence[tuple[Any, ...]], **options: Any
+) -> list[Any]:
+    """Return the results to come of ``function``, one for each tuple of arguments.
+
+    All are sent in one message, and each runs again if its worker is lost.
+    """
     with warnings.catch_warnings():
         # data travel in tasks on purpose: what was scattered is lost with its worker
         warnings.filterwarnings("ignore", message="Sending large graph")
         try:
-            return client.submit(function, *arguments, pure=False, **options)
+            futures: list[Any] = client.map(
+                function, *zip(*arguments, strict=True), pure=False, **options
+            )
         except (CancelledError, OSError, _closed()) as error:
             raise _lost(client, error) from error
+    return futures
 
 
 def packed(value: Any) -> bytes:

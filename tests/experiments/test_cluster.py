@@ -67,7 +67,8 @@ def test_no_more_trials_are_under_way_than_keep_the_workers_busy(cluster, tmp_pa
     monkeypatch.setattr(cluster_module, "submitted", submitted)
     with Store(tmp_path / "t.sqlite") as store:
         run_on_cluster(TRIALS, store, address=cluster.address)
-    assert 1 < max(most) < len(TRIALS) / 2
+    assert len(most) > 3
+    assert max(most) < len(TRIALS) / 2
 
 
 def test_a_worker_with_other_code_runs_nothing(cluster, tmp_path, monkeypatch):

@@ -42,12 +42,14 @@ class ClusterOfOne:
 
     checkpoint_every = 2
 
-    def submit(self, task, *arguments, **options):
-        before = pickle.dumps(arguments)
+    def submit(self, task, arguments, **options):
+        return [self._done(task, each, options) for each in arguments]
+
+    def _done(self, task, arguments, options):
+        before = pickle.loads(pickle.dumps(arguments))
         result = task(*arguments, **options)
-        assert pickle.dumps(pickle.loads(pickle.dumps(arguments))) == pickle.dumps(
-            pickle.loads(before)
-        )
+        after = pickle.loads(pickle.dumps(arguments))
+        assert pickle.dumps(before) == pickle.dumps(after)
         return pickle.loads(pickle.dumps(result))
 
     def send(self, value):

@@ -111,11 +111,11 @@ class _Run:
             n_threads = sum(threads_of_workers(self.client, timeout=self.timeout).values())
             # enough to keep them busy, and no more for the scheduler to remember
             n_more = _TRIALS_A_THREAD * n_threads - len(self.running)
-            for _ in range(min(n_more, len(self.waiting))):
-                self._submit(self.waiting.popleft())
+            n_more = max(min(n_more, len(self.waiting)), 0)
+            self._submit([self.waiting.popleft() for _ in range(n_more)])
         self.runs_alone = not self.running and bool(self.suspects)
         if self.runs_alone:
-            self._submit(self.suspects.popleft())
+            self._submit([self.suspects.popleft()])
         return bool(self.running)
 
     def take_next(self) -> None:
@@ -129,10 +129,12 @@ class _Run:
         for future in ended.difference(well):
             self._take_failed(self.running.pop(future), future.exception())
 
-    def _submit(self, trial: Trial) -> None:
-        options = {"retries": MOST_ATTEMPTS - 1}
-        future = submitted(self.client, run_as_asked, trial, trial.key, **options)
-        self.running[future] = trial
+    def _submit(self, trials: Sequence[Trial]) -> None:
+        if not trials:
+            return
+        asked = [(trial, trial.key) for trial in trials]
+        futures = submitted(self.client, run_as_asked, asked, retries=MOST_ATTEMPTS - 1)
+        self.running.update(zip(futures, trials, strict=True))
 
     def _take_failed(self, trial: Trial, error: Any) -> None:
         if isinstance(error, OtherCodeError):

@@ -102,7 +102,7 @@ class DaskPool:
         return ShardedPool(
             self,
             members,
-            [self.submit(built, packed(asked | {"only": some.tolist()})) for some in members],
+            self.submit(built, [(packed(asked | {"only": some.tolist()}),) for some in members]),
             n_jobs=n_jobs,
             knows_visits=_knows_visits(kinds, seeds, variety),
             maps=variety.maps,
@@ -114,13 +114,15 @@ class DaskPool:
         """Return the workers, with the number of threads of each."""
         return threads_of_workers(self.client, timeout=self.timeout)
 
-    def submit(self, task: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Return the result to come of ``task``, which is run again if its worker is lost.
+    def submit(
+        self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], **options: Any
+    ) -> list[Any]:
+        """Return results to come of ``task``, which is run again if its worker is lost.
 
         Where is left to the scheduler: a task that is tied to a worker, even loosely, is never run
         once all workers have been lost, whoever comes after them.
         """
-        return submitted(self.client, task, *arguments, retries=self.retries, **options)
+        return submitted(self.client, task, arguments, retries=self.retries, **options)
 
     def send(self, value: Any) -> tuple[Any, int]:
         """Return ``value`` as a result to come, and its number of bytes.
@@ -129,7 +131,7 @@ class DaskPool:
         put on a worker is gone with it.
         """
         parcel = packed(value)
-        return self.submit(opened, parcel), len(parcel)
+        return self.submit(opened, [(parcel,)])[0], len(parcel)
 
     def fetch(self, futures: Sequence[Any]) -> list[Any]:
         """Return results as they are there, or raise in plain words."""

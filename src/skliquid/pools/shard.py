@@ -40,11 +40,11 @@ def kept(shard: Shard, voters: Voters, training_is_over: bool) -> Shard:
 def stepped(
     shard: Shard,
     voters: Voters,
+    to_keep: Voters | None,
     rows: tuple[Any, Any],
     weights: tuple[Any, ...],
     *,
     method: str,
-    to_keep: Voters | None,
     n_jobs: int | None,
     how: dict[str, Any],
 ) -> Shard:
@@ -62,7 +62,7 @@ def visits(shard: Shard) -> int:
 
 
 def answered(
-    shard: Shard, method: str, voters: Voters, rows: tuple[Any, ...], n_jobs: int | None
+    shard: Shard, voters: Voters, rows: tuple[Any, ...], *, method: str, n_jobs: int | None
 ) -> Any:
     """Return what ``voters`` of the shard say of ``rows``."""
     shard.pool.n_jobs = n_jobs  # which no result depends on

@@ -20,8 +20,10 @@ class Cluster(Protocol):
 
     checkpoint_every: int
 
-    def submit(self, task: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Return the result to come of ``task``."""
+    def submit(
+        self, task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], **options: Any
+    ) -> list[Any]:
+        """Return results to come of ``task``, one for each tuple of arguments."""
         ...
 
     def send(self, value: Any) -> tuple[Any, int]:
@@ -158,9 +160,6 @@ class ShardedPool:
 
     # Shards
 
-    def _submit(self, k: int, task: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        return self._cluster.submit(task, self._shards[k], *arguments, **options)
-
     def _step(
         self,
         method: str,
@@ -168,36 +167,38 @@ class ShardedPool:
         rows: tuple[Any, Labels],
         sample_weight: Floats | None,
         **how: Any,
-    ) -> list[int]:
-        """Put a step after the shards that have some of ``voters``; return which these are."""
+    ) -> list[Any]:
+        """Put a step after the shards that have some of ``voters``; return what comes of it."""
         sent, parts = self._sent_rows("rows", *rows), self._split(voters)
-        for k, some, positions in parts:
-            self._shards[k] = self._submit(
-                k,
-                tasks.stepped,
+        steps = [
+            (
+                self._shards[k],
                 some,
+                self._kept_in(k),
                 sent,
                 self._sent_weights(sample_weight, positions),
-                method=method,
-                to_keep=self._kept_in(k),
-                n_jobs=self._n_jobs,
-                how=how,
             )
-        return [k for k, _, _ in parts]
+            for k, some, positions in parts
+        ]
+        changed = self._cluster.submit(
+            tasks.stepped, steps, method=method, n_jobs=self._n_jobs, how=how
+        )
+        for (k, _, _), shard in zip(parts, changed, strict=True):
+            self._shards[k] = shard
+        return changed
 
-    def _visits(self, shards: Sequence[int]) -> int:
-        return sum(self._cluster.fetch([self._submit(k, tasks.visits) for k in shards]))
+    def _visits(self, shards: Sequence[Any]) -> int:
+        asked = [(shard,) for shard in shards]
+        return sum(self._cluster.fetch(self._cluster.submit(tasks.visits, asked)))
 
     def _ask(
         self, method: str, voters: Voters, rows: Any
     ) -> Iterator[tuple[NDArray[np.intp], Any]]:
         """Yield answers of the shards, with the positions of those who answer."""
         parts = self._split(voters)
+        asked = [(self._shards[k], some, rows) for k, some, _ in parts]
         answers = self._cluster.fetch(
-            [
-                self._submit(k, tasks.answered, method, some, rows, self._n_jobs)
-                for k, some, _ in parts
-            ]
+            self._cluster.submit(tasks.answered, asked, method=method, n_jobs=self._n_jobs)
         )
         for (_, _, positions), answer in zip(parts, answers, strict=True):
             yield positions, answer
@@ -237,12 +238,11 @@ class ShardedPool:
 
     def _brought(self, *, training_is_over: bool) -> list[tasks.Shard]:
         """Return copies of all shards, without voters that were forgotten."""
-        keeps = [self._kept_in(k) for k in range(len(self._shards))]
+        if self._to_keep is None:
+            return self._cluster.fetch(self._shards)
+        asked = [(shard, self._kept_in(k)) for k, shard in enumerate(self._shards)]
         return self._cluster.fetch(
-            [
-                shard if keep is None else self._submit(k, tasks.kept, keep, training_is_over)
-                for k, (shard, keep) in enumerate(zip(self._shards, keeps, strict=True))
-            ]
+            self._cluster.submit(tasks.kept, asked, training_is_over=training_is_over)
         )
 
     def _joined(self, shards: Sequence[tasks.Shard]) -> GroupedPool:
