@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help test test-oldest check format reproduce reproduce-full bench bench-accuracy bench-drift clean
+.PHONY: help test test-oldest check format reproduce reproduce-full bench bench-accuracy bench-drift bench-files bench-cluster clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -41,6 +41,9 @@ bench-accuracy: $(VENV)/installed  ## accuracy against what one would pick inste
 bench-drift: $(VENV)/installed  ## streams that drift, against river's forests, in a quarter of an hour
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/drift.py --write docs/drift.md --figure docs/images/drift.png
+
+bench-cluster: $(VENV)/installed  ## when a cluster pays, by processes on this machine, in some minutes
+	$(BIN)/python benchmarks/cluster.py
 
 clean:  ## remove what the other targets made
 	rm -rf out $(VENV) $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -43,8 +43,34 @@ class Size(NamedTuple):
         return 8 * self.rows * (self.features + 1)
 
 
-FITTED = [Size(*each) for each in product((50, 400), (100, 1000, 5000), (10, 100))]
-CHECKED = [Size(150, 500, 30), Size(800, 2000, 50), Size(200, 10_000, 20), Size(100, 3000, 200)]
+class Run(NamedTuple):
+    """An increment of some size, on no cluster, or in shards on some workers."""
+
+    size: Size
+    n_workers: int
+    n_shards: int
+
+    @property
+    def terms(self) -> list[float]:
+        """Return what the time of an increment is taken to be made of."""
+        in_one = -(-self.size.voters // max(min(self.n_workers, self.n_shards), 1))
+        visits = in_one * self.size.rows
+        compute = [visits, visits * self.size.features]
+        return (
+            [1.0, self.n_shards, self.size.n_bytes, *compute] if self.n_workers else [1, *compute]
+        )
+
+
+def runs(sizes: list[Size], shards: tuple[int, ...]) -> list[Run]:
+    places = [(0, 0), (1, 1), (2, 2)]
+    grid = [Run(size, *place) for size in sizes for place in places]
+    return grid + [Run(Size(64, 200, 20), 2, n_shards) for n_shards in shards]
+
+
+FITTED = runs([Size(*each) for each in product((50, 400), (100, 1000, 5000), (10, 100))], (4, 16))
+CHECKED = runs(
+    [Size(150, 500, 30), Size(800, 2000, 50), Size(200, 10_000, 20), Size(100, 3000, 200)], (8, 32)
+)
 
 
 def increments(size: Size) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -76,12 +102,6 @@ def seconds(size: Size, pool: Any, estimator: Any, least: float, **options: Any)
         ensemble.partial_fit(X, y)
         times.append(perf_counter() - start)
     return float(np.median(times))
-
-
-def terms(size: Size, n_workers: int) -> list[float]:
-    """Return what the time of an increment is taken to be made of."""
-    visits = -(-size.voters // n_workers) * size.rows
-    return [1.0, n_workers, size.n_bytes, visits, visits * size.features]
 
 
 def fitted(rows: list[list[float]], times: list[float]) -> np.ndarray:
@@ -141,83 +161,64 @@ def plan(client: Client) -> DaskPool:
     return DaskPool(client, checkpoint_every=MANY)
 
 
-def shards_and_checkpoints(client: Client, least: float) -> None:
-    small = Size(64, 10, 10)
-    rows = []
-    for n_shards in (1, 2, 4, 8, 16, 32):
-        pool = DaskPool(client, n_shards=n_shards, checkpoint_every=MANY)
-        rows.append([n_shards, milliseconds(seconds(small, pool, SGDClassifier(), least))])
-    told(["shards of 64 voters, 10 rows", "ms an increment"], rows)
-
-
-def the_model(clients: dict[int, Client], least: float) -> dict[str, np.ndarray]:
-    """Measure, fit, check, and return the constants with and without a cluster."""
-    pools: dict[int, Any] = {0: "auto"} | {n: plan(client) for n, client in clients.items()}
+def the_model(clients: dict[int, Client], least: float) -> dict[bool, np.ndarray]:
+    """Measure, fit, check, and return the constants without a cluster and with one."""
     times = {
-        (size, n): seconds(size, pool, SGDClassifier(), least)
-        for size in FITTED + CHECKED
-        for n, pool in pools.items()
+        run: seconds(run.size, pool_of(run, clients), SGDClassifier(), least)
+        for run in FITTED + CHECKED
     }
-    of_cluster = [(size, n) for size, n in times if n and size in FITTED]
-    constants = {
-        "cluster": fitted([terms(*each) for each in of_cluster], [times[e] for e in of_cluster]),
-        "alone": fitted([alone_terms(size) for size in FITTED], [times[s, 0] for s in FITTED]),
-    }
+    constants = {}
+    for on_cluster in (False, True):
+        mine = [run for run in FITTED if bool(run.n_workers) == on_cluster]
+        constants[on_cluster] = fitted([run.terms for run in mine], [times[run] for run in mine])
     names = ["a step (ms)", "a shard (ms)", "a megabyte (ms)", "a visit (ns)", "a feature (ns)"]
     units = np.array([1e3, 1e3, 1e9, 1e9, 1e9])
-    in_units = [f"{value:.3g}" for value in constants["cluster"] * units]
-    alone = ["", "", *(f"{value:.3g}" for value in constants["alone"] * units[[0, 3, 4]])]
-    alone = [alone[2], "", "", *alone[3:]]
-    told(["", *names], [["cluster", *in_units], ["one machine", *alone]])
-    headers = ["voters", "rows", "features", "workers", "measured (ms)", "model (ms)", "error"]
-    for sizes in (FITTED, CHECKED):
-        CONSOLE.print("Used for fitting" if sizes is FITTED else "Not used for fitting")
-        rows = []
-        for size, n in product(sizes, pools):
-            told_by = predicted(constants, size, n)
-            error = f"{told_by / times[size, n] - 1:+.0%}"
-            rows.append(
-                [*size, n or "none", milliseconds(times[size, n]), milliseconds(told_by), error]
-            )
-        told(headers, rows)
+    cluster = [f"{value:.3g}" for value in constants[True] * units]
+    first, *others = [f"{value:.3g}" for value in constants[False] * units[[0, 3, 4]]]
+    told(["", *names], [["cluster", *cluster], ["one machine", first, "", "", *others]])
+    compare(FITTED, times, constants, "Used for fitting")
+    compare(CHECKED, times, constants, "Not used for fitting")
     return constants
 
 
-def alone_terms(size: Size) -> list[float]:
-    one = terms(size, 1)
-    return [one[0], *one[3:]]
+def pool_of(run: Run, clients: dict[int, Client]) -> Any:
+    if not run.n_workers:
+        return "auto"
+    return DaskPool(clients[run.n_workers], n_shards=run.n_shards, checkpoint_every=MANY)
 
 
-def predicted(constants: dict[str, np.ndarray], size: Size, n_workers: int) -> float:
-    if n_workers:
-        return float(constants["cluster"] @ terms(size, n_workers))
-    return float(constants["alone"] @ alone_terms(size))
+def compare(
+    runs: list[Run], times: dict[Run, float], constants: dict[bool, np.ndarray], title: str
+) -> None:
+    rows, errors = [], []
+    for run in runs:
+        told_by = float(constants[bool(run.n_workers)] @ run.terms)
+        errors.append(told_by / times[run] - 1)
+        where = run[1:] if run.n_workers else ("none", "")
+        both = milliseconds(times[run]), milliseconds(told_by)
+        rows.append([*run.size, *where, *both, f"{errors[-1]:+.0%}"])
+    CONSOLE.print(f"{title}; the median error is {np.median(np.abs(errors)):.0%}:")
+    headers = ["voters", "rows", "features", "workers", "shards"]
+    told([*headers, "measured (ms)", "model (ms)", "error"], rows)
 
 
-def the_models_word(constants: dict[str, np.ndarray]) -> None:
-    """Print hours for a billion rows, by what a visit costs, with and without a hundred workers."""
-    n_rows, size = 10**9, Size(400, 10_000, 20)
-    per_visit = float(constants["alone"][1:] @ [1, size.features])
+def the_models_word(constants: dict[bool, np.ndarray]) -> None:
+    """Print hours for a billion rows, by what a visit costs, on one core and on many workers."""
+    size = Size(400, 100_000, 20)
+    linear = float(constants[False][1:] @ [1, size.features])
+    kinds = [("linear", linear), *((f"{c} us a visit", c * 1e-6) for c in (1, 10, 100))]
     rows = []
-    for name, visit in (
-        ("linear", per_visit),
-        *((f"{c:g} us a visit", c * 1e-6) for c in (1, 10, 100)),
-    ):
-        for voters in (400, 12):
-            alone = hours(n_rows, size, constants["alone"][0] + voters * size.rows * visit)
-            on = []
-            for n_workers in (2, 10, 100):
-                busy = min(n_workers, voters)
-                network = size.n_bytes * np.log2(1 + busy) / NETWORK  # copies make copies
-                start, shard, byte = constants["cluster"][:3]
-                step = start + shard * busy + byte * size.n_bytes + network
-                on.append(hours(n_rows, size, step + -(-voters // busy) * size.rows * visit))
-            rows.append([name, voters, *(f"{each:.3g}" for each in (alone, *on))])
-    told(["voters of", "how many", "one core (h)", "2 workers", "10 workers", "100 workers"], rows)
-
-
-def hours(n_rows: int, size: Size, seconds_of_one: float) -> float:
-    return n_rows / size.rows * seconds_of_one / 3600
+    for (name, visit), voters in product(kinds, (400, 12)):
+        times = [constants[False][0] + voters * size.rows * visit]
+        for n_workers in (2, 10, 100):
+            busy = min(n_workers, voters)
+            # as measured here, and then copies of the rows from worker to worker
+            overhead = constants[True][:3] @ [1, busy, size.n_bytes]
+            network = size.n_bytes * np.log2(1 + busy) / NETWORK
+            times.append(overhead + network + -(-voters // busy) * size.rows * visit)
+        hours = [1e9 / size.rows * each / 3600 for each in times]
+        rows.append([name, voters, *(f"{each:.3g}" for each in hours)])
+    told(["voters", "how many", "one core (h)", "2 workers", "10 workers", "100 workers"], rows)
 
 
 def main() -> None:
@@ -225,7 +226,7 @@ def main() -> None:
     parser.add_argument("--least", type=float, default=0.5, help="seconds to measure each figure")
     least = parser.parse_args().least
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    options = {"threads_per_worker": 1, "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
     with (
         LocalCluster(n_workers=1, **options) as one,
         LocalCluster(n_workers=2, **options) as two,
@@ -233,7 +234,6 @@ def main() -> None:
         Client(two) as client_of_two,
     ):
         clients = {1: client_of_one, 2: client_of_two}
-        shards_and_checkpoints(client_of_two, least)
         slow_and_fast(clients, least)
         constants = the_model(clients, least)
     the_models_word(constants)

@@ -1,5 +1,6 @@
 """``skliquid reproduce``: the paper's tables and figures, from trials to one page."""
 
+import logging
 import os
 import shutil
 import sys
@@ -73,6 +74,7 @@ def reproduce(
     start, n_jobs = perf_counter(), jobs if jobs > 0 else os.cpu_count() or 1
     run: Callable[..., int] = partial(run_trials, n_jobs=n_jobs)
     if scheduler:
+        logging.disable(logging.CRITICAL)  # of what goes wrong, we tell in a sentence
         run = partial(run_on_cluster, address=scheduler, timeout=timeout)
     with Store(out / "trials.sqlite") as store:
         if retry:
