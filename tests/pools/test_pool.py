@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from clusters import ClusterOfOne
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -35,29 +36,6 @@ def linear(classes):
 def grouped(classes):
     kinds = [SGDClassifier(), SGDClassifier(loss="log_loss"), GaussianNB()]
     return pool_for("linear", kinds, range(N_VOTERS), classes, None)
-
-
-class ClusterOfOne:
-    """Does at once what a cluster would do, and checks that tasks change nothing they are given."""
-
-    checkpoint_every = 2
-
-    def submit(self, task, arguments, **options):
-        return [self._done(task, each, options) for each in arguments]
-
-    def _done(self, task, arguments, options):
-        before = pickle.loads(pickle.dumps(arguments))
-        result = task(*arguments, **options)
-        after = pickle.loads(pickle.dumps(arguments))
-        assert pickle.dumps(before) == pickle.dumps(after)
-        return pickle.loads(pickle.dumps(result))
-
-    def send(self, value):
-        packed = pickle.dumps(value)
-        return pickle.loads(packed), len(packed)
-
-    def fetch(self, futures):
-        return list(futures)
 
 
 def sharded(classes):

@@ -16,7 +16,7 @@ from skliquid.cluster import (
     threads_of_workers,
 )
 from skliquid.pools.estimator_pool import learns_by_increments, takes_sample_weight
-from skliquid.pools.shard import built, opened
+from skliquid.pools.shard import built, opened, versions
 from skliquid.pools.sharded_pool import ShardedPool
 from skliquid.pools.voters import Variety, voters_of
 
@@ -102,7 +102,10 @@ class DaskPool:
         return ShardedPool(
             self,
             members,
-            self.submit(built, [(packed(asked | {"only": some.tolist()}),) for some in members]),
+            self.submit(
+                built,
+                [(packed(asked | {"only": some.tolist()}), versions()) for some in members],
+            ),
             n_jobs=n_jobs,
             knows_visits=_knows_visits(kinds, seeds, variety),
             maps=variety.maps,

@@ -6,6 +6,8 @@ lost. Nothing may therefore change in place but copies.
 
 import copy
 import pickle
+import platform
+import sys
 from typing import Any, NamedTuple
 
 from skliquid.arrays import Voters
@@ -25,8 +27,20 @@ def opened(packed: bytes) -> Any:
     return pickle.loads(packed)
 
 
-def built(packed: bytes) -> Shard:
+def versions() -> dict[str, str]:
+    """Return the versions that the bits of a voter may depend on."""
+    return {name: sys.modules[name].__version__ for name in ("skliquid", "sklearn", "numpy")}
+
+
+def built(packed: bytes, needed: dict[str, str]) -> Shard:
     """Return a shard of voters that have learned nothing yet, as :func:`pool_for` makes them."""
+    for name, version in versions().items():
+        if version != needed[name]:
+            raise RuntimeError(
+                "Workers must have the versions of the driver, or bits may differ: on "
+                f"{platform.node()} there is {name} {version}, not {needed[name]}. Install the "
+                "same there and start the workers again."
+            )
     return Shard(pool_for(**opened(packed)))
 
 

@@ -1,0 +1,83 @@
+"""What a sharded pool sends, when, and how often, on a cluster that does everything at once."""
+
+import numpy as np
+import pytest
+from clusters import ClusterOfOne
+from sklearn.linear_model import SGDClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from skliquid.pools import pool_for, sharded_pool
+from skliquid.pools.shard import Shard, built, versions
+from skliquid.pools.sharded_pool import ShardedPool
+
+VOTERS = np.arange(6)
+
+
+def sharded(cluster, kind, *, knows_visits=True):
+    members = np.array_split(VOTERS, 3)
+    asked = ["estimator", [kind], range(6), np.array([0, 1]), None]
+    shards = [Shard(pool_for(*asked, only=some.tolist())) for some in members]
+    return ShardedPool(cluster, members, shards, n_jobs=None, knows_visits=knows_visits)
+
+
+def whole(kind):
+    return pool_for("estimator", [kind], range(6), np.array([0, 1]), None)
+
+
+def test_rows_are_sent_once_to_be_measured_and_trained_on(binary):
+    X, y = binary
+    cluster = ClusterOfOne(checkpoint_every=100)
+    pool = sharded(cluster, SGDClassifier())
+    for start in range(0, 150, 50):
+        rows, labels = X[start : start + 50], y[start : start + 50]
+        pool.train(VOTERS, rows, labels)
+        pool.accuracy(VOTERS, rows, labels)
+    assert cluster.n_sent == 3
+
+
+def test_shards_are_sent_anew_after_some_increments_or_many_bytes(binary, monkeypatch):
+    X, y = binary
+    cluster = ClusterOfOne(checkpoint_every=2)
+    pool = sharded(cluster, SGDClassifier())
+    n_sent = []
+    for start in range(0, 200, 50):
+        pool.train(VOTERS, X[start : start + 50], y[start : start + 50])
+        n_sent.append(cluster.n_sent)
+    assert n_sent == [1, 5, 6, 10]
+    monkeypatch.setattr(sharded_pool, "MOST_BYTES_TO_REPEAT", 1000)
+    pool.train(VOTERS, X[:50], y[:50])
+    assert cluster.n_sent == 14
+
+
+def test_every_voter_may_have_its_own_row_weights(binary):
+    X, y = binary
+    weights = np.random.default_rng(0).poisson(1.0, (4, len(y))).astype(float)
+    some = np.array([5, 0, 3, 2])
+    pools = [sharded(ClusterOfOne(), SGDClassifier()), whole(SGDClassifier())]
+    for pool in pools:
+        pool.train(some, X, y, weights)
+    for one, other in zip(*(pool.estimators(some) for pool in pools), strict=True):
+        assert np.array_equal(one.coef_, other.coef_)
+
+
+def test_visits_that_cannot_be_known_are_asked_for(binary):
+    X, y = binary
+    kind = DecisionTreeClassifier(max_depth=2)
+    pools = [sharded(ClusterOfOne(), kind, knows_visits=False), whole(kind)]
+    visits = [[pool.train(VOTERS, X[:80], y[:80]) for _ in range(2)] for pool in pools]
+    assert visits[0] == visits[1] == [480, 960]
+
+
+def test_voters_that_are_forgotten_do_not_come_back(binary):
+    X, y = binary
+    pool = sharded(ClusterOfOne(checkpoint_every=100), SGDClassifier())
+    pool.train(VOTERS, X[:80], y[:80])
+    pool.keep(VOTERS[1:4], training_is_over=False)
+    pool.train(VOTERS[1:4], X[80:], y[80:])
+    with pytest.raises(KeyError):
+        pool.vote(VOTERS[:1], X)
+
+
+def test_a_worker_of_another_version_builds_nothing():
+    with pytest.raises(RuntimeError, match=r"there is numpy .*, not 0.0"):
+        built(b"", versions() | {"numpy": "0.0"})
