@@ -12,10 +12,11 @@ os.environ |= dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "1")  #
 import argparse
 import logging
 from collections.abc import Iterator
-from itertools import product
+from itertools import groupby, product
 from time import perf_counter
 from typing import Any, NamedTuple
 
+import dask
 import numpy as np
 from distributed import Client, LocalCluster
 from rich.box import MARKDOWN
@@ -24,7 +25,6 @@ from rich.table import Table
 from scipy.optimize import nnls
 from sklearn.linear_model import SGDClassifier
 from sklearn.neural_network import MLPClassifier
-from sklearn.tree import DecisionTreeClassifier
 
 from skliquid import DaskPool, LiquidEnsembleClassifier
 
@@ -81,27 +81,34 @@ def increments(size: Size) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield X, (X @ direction + rng.normal(size=size.rows) > 0).astype(int)
 
 
-def seconds(size: Size, pool: Any, estimator: Any, least: float, **options: Any) -> float:
-    """Return the time of an increment, best of at least eight, after two to warm up."""
-    ensemble = LiquidEnsembleClassifier(
-        estimator,
-        n_estimators=size.voters,
-        n_final=1,
-        mechanism="direct",
-        pool=pool,
-        random_state=0,
-        **options,
-    )
-    stream = increments(size)
-    for _ in range(2):
+def best_times(
+    size: Size, pools: list[tuple[Any, int | None]], estimator: Any, least: float
+) -> list[float]:
+    """Return the time of an increment by pool and n_jobs, best of at least ten, taken in turns."""
+    ensembles = [
+        LiquidEnsembleClassifier(
+            estimator,
+            n_estimators=size.voters,
+            n_final=1,
+            mechanism="direct",
+            pool=pool,
+            n_jobs=n_jobs,
+            random_state=0,
+        )
+        for pool, n_jobs in pools
+    ]
+    stream, times = increments(size), [[] for _ in pools]
+    for ensemble in ensembles * 2:  # to warm up
         ensemble.partial_fit(*next(stream), classes=[0, 1])
-    times: list[float] = []
-    while len(times) < 8 or sum(times) < least:
+    while len(times[0]) < 10 or np.sum(times) < least * len(pools):
         X, y = next(stream)
-        start = perf_counter()
-        ensemble.partial_fit(X, y)
-        times.append(perf_counter() - start)
-    return min(times)
+        for ensemble, taken in zip(ensembles, times, strict=True):
+            start = perf_counter()
+            ensemble.partial_fit(X, y)
+            for shard in getattr(ensemble._training.pool, "_shards", []):
+                shard.exception()  # waits for what partial_fit need not wait for
+            taken.append(perf_counter() - start)
+    return list(map(min, times))
 
 
 def fitted(rows: list[list[float]], times: list[float]) -> np.ndarray:
@@ -128,36 +135,16 @@ def slow_and_fast(clients: dict[int, Client], least: float) -> None:
     cases: list[tuple[str, Any, Size]] = [
         ("350 linear voters", SGDClassifier(), Size(350, 1000, 50)),
         ("24 perceptrons of 100 hidden units", MLPClassifier(), Size(24, 1000, 50)),
+        ("24 perceptrons of 1000 hidden units", MLPClassifier(1000), Size(24, 1000, 50)),
     ]
+    pools = [("auto", None), ("auto", 2), *((plan(client), None) for client in clients.values())]
     rows = []
     for name, estimator, size in cases:
-        alone = seconds(size, "auto", estimator, least)
-        threads = seconds(size, "auto", estimator, least, n_jobs=2)
-        by = {n: seconds(size, plan(client), estimator, least) for n, client in clients.items()}
-        ratios = [f"{milliseconds(t)} ({t / alone:.2f})" for t in (threads, by[1], by[2])]
+        alone, *others = best_times(size, pools, estimator, least)
+        ratios = [f"{milliseconds(t)} ({t / alone:.2f})" for t in others]
         rows.append([name, milliseconds(alone), *ratios])
-    rows.append(["24 trees, whole fit of 4000 rows", *whole_fit(clients)])
     headers = ["1000 rows, 50 features, ms (ratio)", "one machine", "n_jobs=2"]
     told([*headers, "1 worker", "2 workers"], rows)
-
-
-def whole_fit(clients: dict[int, Client]) -> list[str]:
-    X, y = next(increments(Size(1, 4000, 50)))
-    settings = {"n_estimators": 24, "n_final": 6, "increment_size": 500, "random_state": 0}
-
-    def time_of(**options: Any) -> float:
-        trees = DecisionTreeClassifier(max_features=10)
-        ensemble = LiquidEnsembleClassifier(trees, **settings, **options)
-        times = []
-        for _ in range(4):
-            start = perf_counter()
-            ensemble.fit(X, y)
-            times.append(perf_counter() - start)
-        return min(times)
-
-    alone = time_of()
-    others = [time_of(n_jobs=2), *(time_of(pool=plan(client)) for client in clients.values())]
-    return [milliseconds(alone), *(f"{milliseconds(t)} ({t / alone:.2f})" for t in others)]
 
 
 def plan(client: Client) -> DaskPool:
@@ -166,10 +153,11 @@ def plan(client: Client) -> DaskPool:
 
 def the_model(clients: dict[int, Client], least: float) -> dict[bool, np.ndarray]:
     """Measure, fit, check, and return the constants without a cluster and with one."""
-    times = {
-        run: seconds(run.size, pool_of(run, clients), SGDClassifier(), least)
-        for run in FITTED + CHECKED
-    }
+    times: dict[Run, float] = {}
+    for size, group in groupby(FITTED + CHECKED, key=lambda run: run.size):
+        mine = list(group)
+        pools = [(pool_of(run, clients), None) for run in mine]
+        times |= zip(mine, best_times(size, pools, SGDClassifier(), least), strict=True)
     constants = {}
     for on_cluster in (False, True):
         mine = [run for run in FITTED if bool(run.n_workers) == on_cluster]
@@ -230,7 +218,10 @@ def main() -> None:
     least = parser.parse_args().least
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
+    # what Dask sets besides, MALLOC_TRIM_THRESHOLD_, makes large arrays dear
+    environment = {"distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1}}
     with (
+        dask.config.set(environment),
         LocalCluster(n_workers=1, **options) as one,
         LocalCluster(n_workers=2, **options) as two,
         Client(one) as client_of_one,
