@@ -115,7 +115,7 @@ def test_a_sample_depends_on_the_voter_alone():
     other = SampledPool(second, range(5), share=1.0, bootstrap=True)
     other.train(np.array([3]), X, y)
     other = pickle.loads(pickle.dumps(other))
-    other._pool = second
+    other.sampled = second
     other.train(np.array([3]), X, y)
     assert np.array_equal(first.weights[1], second.weights[0])
 
