@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Collection, Sequence
 from concurrent.futures import CancelledError
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any, Literal
 
 _SECONDS_BETWEEN_LOOKS = 1.0
@@ -63,16 +63,9 @@ def address_of(client: Any) -> str:
 
 def threads_of_workers(client: Any, *, timeout: float) -> dict[str, int]:
     """Return how many threads each worker has, as soon as there is one."""
-    if client.status != "running":
-        raise _lost(client)
-    try:
-        client.wait_for_workers(1, timeout=timeout)
-        threads: dict[str, int] = client.nthreads()
-    except TimeoutError as error:
-        told = _NO_WORKERS.format(address=address_of(client), timeout=timeout)
-        raise ClusterError(told) from error
-    except (OSError, AttributeError) as error:  # a client without scheduler has no attributes
-        raise _lost(client, error) from error
+    watch = _Watch(client, timeout)
+    while not (threads := watch.look()):
+        sleep(_SECONDS_BETWEEN_LOOKS / 10)
     return threads
 
 
@@ -165,23 +158,29 @@ class _Watch:
     def __init__(self, client: Any, timeout: float):
         self.client, self.timeout, self.seen = client, timeout, monotonic()
 
-    def look(self) -> None:
-        """Raise when the scheduler is lost, or has had no worker for too long."""
-        try:
-            n_workers = len(self.client.nthreads()) if self.client.status == "running" else None
-        except (OSError, CancelledError, AttributeError) as error:
-            raise _lost(self.client, error) from error
-        if n_workers is None:
+    def look(self) -> dict[str, int]:
+        """Return the workers, and raise when the scheduler is lost or has had none for too long."""
+        if self.client.status != "running":
             raise _lost(self.client)
-        if n_workers:
+        try:
+            threads: dict[str, int] = self.client.nthreads()
+        except (OSError, CancelledError, AttributeError) as error:
+            # without its scheduler a client lacks attributes too
+            raise ClusterError(_LOST.format(address=_known_address(self.client))) from error
+        if threads:
             self.seen = monotonic()
         elif monotonic() - self.seen > self.timeout:
             address = address_of(self.client)
             raise ClusterError(_NO_WORKERS.format(address=address, timeout=self.timeout))
+        return threads
+
+
+def _known_address(client: Any) -> str:
+    return str(getattr(getattr(client, "scheduler", None), "address", "its address"))
 
 
 def _lost(client: Any, error: BaseException | None = None) -> ClusterError:
-    address = getattr(getattr(client, "scheduler", None), "address", "its address")
+    address = _known_address(client)
     if client.status == "running" and error is not None:
         return ClusterError(_DROPPED.format(address=address, reason=error))
     return ClusterError(_LOST.format(address=address))
