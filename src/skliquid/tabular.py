@@ -47,18 +47,22 @@ def tabular_pipeline(classifier: Any = None, **parameters: Any) -> Pipeline:
             f"parameters are those of LiquidEnsembleClassifier: {sorted(parameters)[0]!r} cannot "
             "be given to another classifier. Set it there."
         )
+    if classifier is None:
+        classifier = LiquidEnsembleClassifier(**parameters)
+    return Pipeline([("coder", table_coder()), ("classifier", classifier)])
+
+
+def table_coder() -> ColumnTransformer:
+    """Return what turns the columns of a table into numbers, as ``tabular_pipeline`` says."""
     numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
     categories = make_pipeline(
         FunctionTransformer(_as_text, feature_names_out="one-to-one"),
         OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=_MOST_CATEGORIES),
     )
-    coder = ColumnTransformer(
+    return ColumnTransformer(
         [("numbers", numbers, numerical_columns), ("categories", categories, categorical_columns)],
         sparse_threshold=0,
     )
-    if classifier is None:
-        classifier = LiquidEnsembleClassifier(**parameters)
-    return Pipeline([("coder", coder), ("classifier", classifier)])
 
 
 def numerical_columns(table: Any) -> list[Any]:

@@ -1,0 +1,125 @@
+"""Checkpoints: files that are whole at any time, and know what they belong to."""
+
+import os
+import pickle
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import joblib
+
+from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.streams.coding import Coding
+
+_T = TypeVar("_T")
+_WHAT_A_WRONG_FILE_RAISES = (
+    pickle.UnpicklingError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    IndexError,
+    KeyError,
+    ValueError,
+)
+
+
+@dataclass
+class Run:
+    """All that a training has come to after some rows.
+
+    ``n_right`` of the ``n_judged`` rows that the ensemble was asked about, before it trained on
+    them, it got right.
+    """
+
+    ensemble: LiquidEnsembleClassifier
+    coding: Coding
+    n_rows: int = 0
+    n_increments: int = 0
+    cost: int = 0
+    n_right: int = 0
+    n_judged: int = 0
+
+
+@dataclass(frozen=True)
+class _Kept:
+    data: str
+    settings: Mapping[str, str]
+    run: Run
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Where a run is kept, and what it must have been trained on to be resumed.
+
+    Parameters
+    ----------
+    path : path
+        The file, which need not be there yet.
+    data : str
+        The fingerprint of the data.
+    settings : mapping from str to str
+        Everything else on which the bits depend, by name.
+    """
+
+    path: Path
+    data: str
+    settings: Mapping[str, str]
+
+    def write(self, run: Run) -> None:
+        """Put ``run`` on the disk, in place of what was there."""
+        write_whole(self.path, _Kept(self.data, self.settings, run))
+
+    def read(self) -> Run | None:
+        """Return the run that was kept, or None; raise if it belongs to something else."""
+        if not self.path.exists():
+            return None
+        kept = read_whole(self.path, _Kept, parameter="checkpoint")
+        if kept.data != self.data:
+            raise ValueError(
+                f"checkpoint must belong to the data: {self.path} was written for other files, or "
+                "these have changed since. Give the same data, or remove the checkpoint."
+            )
+        for name, value in self.settings.items():
+            if kept.settings.get(name) != value:
+                raise ValueError(
+                    f"checkpoint must belong to the same settings: {name} was another when "
+                    f"{self.path} was written. Set it as it was, or remove the checkpoint."
+                )
+        return kept.run
+
+
+def write_whole(path: Path, content: object) -> None:
+    """Write an object to a file that, whatever happens, holds it wholly or what it held before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    with part.open("wb") as file:
+        joblib.dump(content, file)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+    if os.name == "posix":  # a folder can be put on the disk only here
+        folder = os.open(path.parent, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
+
+
+def read_whole(path: Path, expected: type[_T], *, parameter: str) -> _T:
+    """Return the object in a file, which must be trusted."""
+    try:
+        content = joblib.load(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(
+            f"{parameter} must be a file that is there: {path} is not. Correct the path."
+        ) from None
+    except _WHAT_A_WRONG_FILE_RAISES as error:
+        raise ValueError(
+            f"{parameter} must be a file that skliquid wrote: {path} cannot be read ({error!r}). "
+            "Give another path."
+        ) from error
+    if isinstance(content, expected):
+        return content
+    raise ValueError(
+        f"{parameter} must be a file that skliquid wrote for it: {path} holds a "
+        f"{type(content).__name__}. Give another path."
+    )

@@ -1,0 +1,82 @@
+"""Kinds: what a column holds, whatever its file calls it."""
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+import pyarrow as pa
+from pyarrow import types
+
+Kind: TypeAlias = Literal["number", "text", "truth", "left_out", "empty"]
+"""Text and truth values are categories; dates, lists and columns without a type are not used."""
+
+Kinds: TypeAlias = dict[str, Kind]
+
+ARROW_TYPES: dict[Kind, pa.DataType] = {
+    "number": pa.float64(),
+    "text": pa.string(),
+    "truth": pa.bool_(),
+}
+
+_TESTS: dict[Kind, list[Callable[[pa.DataType], bool]]] = {
+    "number": [types.is_integer, types.is_floating, types.is_decimal],
+    "text": [types.is_string, types.is_large_string],
+    "truth": [types.is_boolean],
+    "empty": [types.is_null],
+}
+
+
+def kind_of(arrow_type: pa.DataType) -> Kind:
+    """Return what a column of this type holds.
+
+    Examples
+    --------
+    >>> kind_of(pa.int8()), kind_of(pa.dictionary(pa.int8(), pa.string())), kind_of(pa.date32())
+    ('number', 'text', 'left_out')
+    """
+    if types.is_dictionary(arrow_type):
+        return kind_of(arrow_type.value_type)
+    for kind, tests in _TESTS.items():
+        if any(test(arrow_type) for test in tests):
+            return kind
+    return "left_out"
+
+
+def is_used(kind: Kind) -> bool:
+    """Return whether columns of this kind are learned from."""
+    return kind in ARROW_TYPES
+
+
+def kinds_of(schema: pa.Schema, path: Path) -> Kinds:
+    """Return what each column of a file holds."""
+    names = list(schema.names)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(
+            f"Columns must have different names: {path} has {twice!r} more than once. Rename one."
+        )
+    return {field.name: kind_of(field.type) for field in schema}
+
+
+def with_wishes(kinds: Kinds, wishes: Mapping[str, Kind] | None, path: Path) -> Kinds:
+    """Return ``kinds`` as the user wants them."""
+    for name, kind in (wishes or {}).items():
+        check_column(name, kinds, path, parameter="kinds")
+        if kind not in get_args(Kind):
+            raise ValueError(
+                f"kinds must be among {', '.join(get_args(Kind))}: {kind!r}, for the column "
+                f"{name!r}, is none. Choose one of them."
+            )
+    return kinds | dict(wishes or {})
+
+
+def check_column(name: str, kinds: Mapping[str, Kind], path: Path, *, parameter: str) -> None:
+    """Raise unless ``name`` is a column, and say which may have been meant."""
+    if name not in kinds:
+        meant = get_close_matches(name, kinds, n=1)
+        known = ", ".join([*list(kinds)[:20], *(["..."] if len(kinds) > 20 else [])])
+        way_out = f"Did you mean {meant[0]!r}?" if meant else "Choose one of them."
+        raise ValueError(
+            f"{parameter} must be a column of {path}: {name!r} is none of {known}. {way_out}"
+        )

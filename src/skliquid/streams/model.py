@@ -1,0 +1,135 @@
+"""StreamedModel: what training on a file leaves, on disk and at work."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from skliquid.arrays import Floats
+from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.streams.checkpoint import read_whole, write_whole
+from skliquid.streams.coding import Coding, explaining_infinity
+from skliquid.streams.files import DataFiles, cut
+from skliquid.streams.kinds import Kind, Kinds
+from skliquid.voting import winner
+
+_ROWS_AT_ONCE = 8192
+
+
+class Predictions(NamedTuple):
+    """Some rows' classes, the shares of the weight, and how many were right of those known."""
+
+    classes: NDArray[Any]
+    shares: Floats
+    n_right: int
+    n_known: int
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedModel:
+    """A trained ensemble, and all it takes to give it rows of a file.
+
+    Attributes
+    ----------
+    ensemble : LiquidEnsembleClassifier
+        The ensemble; its features are what ``coding`` makes of the columns.
+    coding : Coding
+        The columns that are used, and how they become numbers.
+    target : str
+        The name of the column that was learned.
+    target_kind : {"number", "text", "truth"}
+        What it held.
+    wishes : mapping from str to kind
+        What columns were taken for, where this was not what their file said.
+    accuracy : float
+        The ensemble's accuracy on rows that it was asked about before it trained on them.
+    """
+
+    ensemble: LiquidEnsembleClassifier
+    coding: Coding
+    target: str
+    target_kind: Kind
+    wishes: Kinds
+    accuracy: float
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """The same as a scikit-learn pipeline, which takes data frames."""
+        return Pipeline([("coder", self.coding.coder), ("classifier", self.ensemble)])
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to a file, for ``load_model`` and ``skliquid predict``."""
+        write_whole(Path(path), self)
+
+    def predictions(self, path: str | PathLike[str]) -> Iterator[Predictions]:
+        """Yield the predictions for the rows of a file or folder, some at a time.
+
+        Parameters
+        ----------
+        path : str or path
+            A Parquet or CSV file, or a folder of such files, with the columns that were trained
+            on. Others are not looked at, but for the target, which need not be there.
+        """
+        files = self.files(path)
+        kinds = self.coding.kinds
+        if self.target in files.kinds:
+            kinds = kinds | {self.target: self.target_kind}
+        for name, kind in kinds.items():
+            _check_column(name, kind, files)
+        files.read_as(kinds)
+        return self._predicted(files, list(kinds))
+
+    def files(self, path: str | PathLike[str]) -> DataFiles:
+        """Return a file or folder, with columns taken for what training took them for."""
+        there = DataFiles(path).kinds
+        return DataFiles(path, {k: kind for k, kind in self.wishes.items() if k in there})
+
+    def _predicted(self, files: DataFiles, columns: list[str]) -> Iterator[Predictions]:
+        start = 0
+        for table in cut(files.batches(columns), _ROWS_AT_ONCE):
+            with explaining_infinity(table, self.coding.kinds, start, files):
+                shares = self.ensemble.predict_proba(self.coding.code(table))
+            classes = self.ensemble.classes_[winner(shares)]
+            n_right = n_known = 0
+            if self.target in columns:
+                n_right, n_known = _counts(classes, table[self.target])
+            yield Predictions(classes, shares, n_right, n_known)
+            start += len(table)
+
+
+def _counts(classes: NDArray[Any], labels: pa.ChunkedArray) -> tuple[int, int]:
+    """Return how many classes are right, and of how many rows the label is known."""
+    is_known = ~pc.is_null(labels, nan_is_null=True).to_numpy()
+    is_right = classes[is_known] == labels.to_numpy()[is_known]
+    return int(np.sum(is_right)), int(np.sum(is_known))
+
+
+def _check_column(name: str, kind: Kind, files: DataFiles) -> None:
+    if name not in files.kinds:
+        raise ValueError(
+            f"Data must have the columns that the model was trained on: {files.path} lacks "
+            f"{name!r}. Add the column."
+        )
+    if files.kinds[name] not in (kind, "empty") and not files.are_csv:
+        raise ValueError(
+            f"Columns must hold what the model was trained on: {name!r} was of the kind {kind!r}, "
+            f"and is {files.kinds[name]!r} in {files.path}. Write the column as it was."
+        )
+
+
+def load_model(path: str | PathLike[str]) -> StreamedModel:
+    """Return the model in a file that ``StreamedModel.save`` or ``skliquid train`` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. Loading runs what it says, as with any pickle, so it must be trusted.
+    """
+    return read_whole(Path(path), StreamedModel, parameter="model")
