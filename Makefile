@@ -45,6 +45,10 @@ bench-drift: $(VENV)/installed  ## streams that drift, against river's forests, 
 bench-cluster: $(VENV)/installed  ## when a cluster pays, by processes on this machine, in some minutes
 	$(BIN)/python benchmarks/cluster.py
 
+bench-files: $(VENV)/installed  ## memory and rows a second on a file of 2 GB, in half an hour or so
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python benchmarks/large_files.py
+
 clean:  ## remove what the other targets made
 	rm -rf out $(VENV) $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 

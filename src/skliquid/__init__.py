@@ -8,8 +8,12 @@ To read the code, start where the ideas are and follow them outwards:
 4. ``pools``: how voters are trained and asked; ``linear_reference`` before ``linear_kernel``;
 5. ``training``: the algorithm, on one page;
 6. ``ensemble``: ``LiquidEnsembleClassifier``, the scikit-learn classifier around it;
-7. ``theory``: the paper's formulas.
+7. ``theory``: the paper's formulas;
+8. ``streams``: files larger than memory.
 """
+
+from importlib import import_module
+from typing import Any
 
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.ensemble import LiquidEnsembleClassifier
@@ -31,3 +35,12 @@ __all__ = [
     "prune",
     "tabular_pipeline",
 ]
+
+_OF_AN_EXTRA = {"increments_from", "train_on"}
+
+
+def __getattr__(name: str) -> Any:
+    """Return what needs the extra ``stream``, imported when it is first asked for."""
+    if name in _OF_AN_EXTRA:
+        return getattr(import_module("skliquid.streams"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The command line: ``skliquid reproduce``, ``skliquid datasets``, ``skliquid mechanisms``."""
+"""The command line: ``skliquid train``, ``skliquid predict``, ``skliquid reproduce`` and more."""
 
 import sys
 
@@ -6,10 +6,10 @@ import sys
 def main() -> None:
     """Run the command that was typed."""
     try:
-        from skliquid.cli.app import app
+        from skliquid.cli.app import app_for
     except ImportError as error:
         sys.exit(
             f"The commands of skliquid need {error.name}, which is not installed: "
-            "pip install 'skliquid[experiments]'."
+            "pip install 'skliquid[stream]', or 'skliquid[experiments]' for those of the paper."
         )
-    app()
+    app_for(sys.argv[1:])()

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import OneHotEncoder
 
 from skliquid.arrays import Floats
 from skliquid.streams.files import DataFiles
@@ -33,7 +35,7 @@ class Coding:
     @classmethod
     def fitted(cls, sample: pa.Table, kinds: Kinds) -> "Coding":
         """Return the coding of the columns that have a value in ``sample``."""
-        frame = _frame(sample, kinds)
+        frame = as_frame(sample, kinds)
         kinds = {name: kind for name, kind in kinds.items() if frame[name].notna().any()}
         if not kinds:
             raise ValueError(
@@ -44,10 +46,60 @@ class Coding:
         coder = table_coder()
         return cls(kinds, coder, coder.fit_transform(frame[list(kinds)]).shape[1])
 
+    @property
+    def numbers(self) -> list[str]:
+        """The columns of numbers."""
+        return [name for name, kind in self.kinds.items() if kind == "number"]
+
+    @property
+    def categories(self) -> list[str]:
+        """The columns of text and truth values."""
+        return [name for name, kind in self.kinds.items() if kind != "number"]
+
     def code(self, table: pa.Table) -> Floats:
-        """Return the rows of ``table`` as numbers, without a missing one."""
-        coded: Floats = self.coder.transform(_frame(table, self.kinds))
+        """Return the rows of ``table`` as numbers, without a missing one.
+
+        These are the bits that ``coder`` gives, sooner: each category is coded once.
+        """
+        coded = np.empty((len(table), self.n_features))
+        if self.numbers:
+            values = np.column_stack([table[name].to_numpy() for name in self.numbers])
+            frame = pd.DataFrame(values, columns=self.numbers, copy=False)
+            found = self.coder.named_transformers_["numbers"].transform(frame)
+            coded[:, : found.shape[1]] = found
+        if self.categories:
+            self._code_categories(table, coded)
         return coded
+
+    def _code_categories(self, table: pa.Table, coded: Floats) -> None:
+        """Write the categories of ``table`` into the last columns of ``coded``."""
+        transformer = self.coder.named_transformers_["categories"]
+        distinct = [_distinct(table[name]) for name in self.categories]
+        n_rows = 1 + max(len(values) for values, _ in distinct)
+        padded = [np.append(values, [None] * (n_rows - len(values))) for values, _ in distinct]
+        frame = pd.DataFrame(dict(zip(self.categories, padded, strict=True)))
+        rows = np.asarray(transformer.transform(frame).todense())
+        widths = _widths(transformer[-1])
+        ends = np.cumsum(widths)
+        start = self.n_features - ends[-1]
+        for (_, positions), width, end in zip(distinct, widths, ends, strict=True):
+            coded[:, start + end - width : start + end] = rows[positions, end - width : end]
+
+
+def _distinct(column: pa.ChunkedArray) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the different values of a column, and where in these, or at -1, each row's is."""
+    encoded = column.combine_chunks().dictionary_encode()
+    values = encoded.dictionary.to_numpy(zero_copy_only=False).astype(object)
+    return values, encoded.indices.fill_null(-1).to_numpy()
+
+
+def _widths(encoder: OneHotEncoder) -> list[int]:
+    """Return how many columns each category is coded in: rare ones share one."""
+    rare = getattr(encoder, "infrequent_categories_", [None] * len(encoder.categories_))
+    return [
+        len(all_of) - (0 if few is None else len(few) - 1)
+        for all_of, few in zip(encoder.categories_, rare, strict=True)
+    ]
 
 
 @contextmanager
@@ -62,7 +114,7 @@ def explaining_infinity(
         yield
     except ValueError as error:
         numbers = [name for name, kind in kinds.items() if kind == "number"]
-        frame = _frame(table, dict.fromkeys(numbers, "number"))
+        frame = as_frame(table, dict.fromkeys(numbers, "number"))
         rows, columns = np.nonzero(np.isinf(frame.to_numpy()))
         if not len(rows):
             raise
@@ -73,6 +125,7 @@ def explaining_infinity(
         ) from error
 
 
-def _frame(table: pa.Table, kinds: Kinds) -> pd.DataFrame:
+def as_frame(table: pa.Table, kinds: Kinds) -> pd.DataFrame:
+    """Return the columns in ``kinds`` as the coder takes them."""
     values: dict[str, Any] = {name: table[name].to_numpy() for name in kinds}
     return pd.DataFrame(values)

@@ -48,6 +48,8 @@ class StreamedModel:
         What it held.
     wishes : mapping from str to kind
         What columns were taken for, where this was not what their file said.
+    left_out : list of str
+        Columns that were not learned from: dates and the like, or without a value at first.
     accuracy : float
         The ensemble's accuracy on rows that it was asked about before it trained on them.
     """
@@ -57,6 +59,7 @@ class StreamedModel:
     target: str
     target_kind: Kind
     wishes: Kinds
+    left_out: list[str]
     accuracy: float
 
     @property
@@ -77,7 +80,7 @@ class StreamedModel:
             A Parquet or CSV file, or a folder of such files, with the columns that were trained
             on. Others are not looked at, but for the target, which need not be there.
         """
-        files = self.files(path)
+        files = self._files(path)
         kinds = self.coding.kinds
         if self.target in files.kinds:
             kinds = kinds | {self.target: self.target_kind}
@@ -86,7 +89,18 @@ class StreamedModel:
         files.read_as(kinds)
         return self._predicted(files, list(kinds))
 
-    def files(self, path: str | PathLike[str]) -> DataFiles:
+    @property
+    def no_predictions(self) -> Predictions:
+        """What is predicted for no row at all."""
+        classes = self.ensemble.classes_
+        return Predictions(classes[:0], np.empty((0, len(classes))), 0, 0)
+
+    def unused(self, path: str | PathLike[str]) -> list[str]:
+        """Return the columns of a file or folder that training did not have."""
+        known = {*self.coding.kinds, *self.left_out, self.target}
+        return [name for name in DataFiles(path).kinds if name not in known]
+
+    def _files(self, path: str | PathLike[str]) -> DataFiles:
         """Return a file or folder, with columns taken for what training took them for."""
         there = DataFiles(path).kinds
         return DataFiles(path, {k: kind for k, kind in self.wishes.items() if k in there})

@@ -8,7 +8,7 @@ from pyarrow.parquet import ParquetFile
 
 from skliquid.streams.kinds import Kinds, kinds_of
 
-_ROWS_AT_ONCE = 8192
+_ROWS_AT_ONCE = 4096
 _BUFFER = 1 << 16
 """Bytes of each column read ahead; without it a row group is read whole, however large it is."""
 
@@ -40,7 +40,12 @@ def parquet_batches(
 def _group_batches(
     file: ParquetFile, group: int, columns: Sequence[str], start: int, path: Path
 ) -> Iterator[pa.RecordBatch]:
-    batches = file.iter_batches(_ROWS_AT_ONCE, row_groups=[group], columns=list(columns))
+    batches = file.iter_batches(
+        _ROWS_AT_ONCE,
+        row_groups=[group],
+        columns=list(columns),
+        use_threads=False,  # threads take memory, and reading is not what takes time
+    )
     while True:
         try:
             batch = next(batches, None)

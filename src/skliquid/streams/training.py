@@ -110,6 +110,7 @@ def train_on(
     if every < 1:
         raise ValueError(f"every must be 1 or more: {every} is less. Give a number like 100.")
     wanted = LiquidEnsembleClassifier() if ensemble is None else ensemble
+    wanted._check_parameters()  # now, not when the target has been read
     increments = increments_from(
         path,
         target=target,
@@ -127,9 +128,14 @@ def train_on(
     increments.coding = run.coding
     keep = partial(kept.write, run) if kept else _nowhere
     _train(run, increments, keep, every, report or _to_nobody)
-    target_kind = increments.files.kinds[target]
     return StreamedModel(
-        run.ensemble, run.coding, target, target_kind, dict(kinds or {}), _accuracy(run)
+        ensemble=run.ensemble,
+        coding=run.coding,
+        target=target,
+        target_kind=increments.files.kinds[target],
+        wishes=dict(kinds or {}),
+        left_out=increments.left_out,
+        accuracy=_accuracy(run),
     )
 
 
