@@ -36,7 +36,6 @@ class Run:
     coding: Coding
     n_rows: int = 0
     n_increments: int = 0
-    cost: int = 0
     n_right: int = 0
     n_judged: int = 0
 

@@ -19,8 +19,14 @@ MISSING = ["", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL"]
 
 def csv_kinds(path: Path) -> Kinds:
     """Return what each column holds, as its first eight megabytes tell."""
-    with _opened(path, csv.ConvertOptions(**_CONVERSION), _FIRST_BLOCK) as reader:
-        return kinds_of(reader.schema, path)
+    try:
+        with _opened(path, csv.ConvertOptions(**_CONVERSION), _FIRST_BLOCK) as reader:
+            return kinds_of(reader.schema, path)
+    except pa.ArrowException as error:
+        raise ValueError(
+            f"A file that ends in .csv must be a CSV file whose first line names the columns: "
+            f"{path} is not ({_first_line(error)}). Mend it, or correct its name."
+        ) from error
 
 
 def csv_n_rows(path: Path) -> int:
@@ -39,17 +45,14 @@ def csv_batches(
         column_types={name: ARROW_TYPES[kinds[name]] for name in columns},
     )
     n_read = 0
-    with _opened(path, options, _BLOCK) as reader:
-        while True:
-            try:
-                batch = reader.read_next_batch()
-            except StopIteration:
-                return
-            except (pa.ArrowException, OSError) as error:
-                raise ValueError(_explained(error, path, kinds, n_read)) from error
-            if start < n_read + len(batch):
-                yield batch.slice(max(start - n_read, 0))
-            n_read += len(batch)
+    try:
+        with _opened(path, options, _BLOCK) as reader:
+            for batch in reader:
+                if start < n_read + len(batch):
+                    yield batch.slice(max(start - n_read, 0))
+                n_read += len(batch)
+    except pa.ArrowException as error:
+        raise ValueError(_explained(error, path, kinds, n_read)) from error
 
 
 _CONVERSION = {
@@ -60,18 +63,12 @@ _CONVERSION = {
 
 
 def _opened(path: Path, options: csv.ConvertOptions, block_size: int) -> csv.CSVStreamingReader:
-    try:
-        return csv.open_csv(
-            path,
-            read_options=csv.ReadOptions(block_size=block_size),
-            parse_options=csv.ParseOptions(newlines_in_values=True),
-            convert_options=options,
-        )
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(
-            f"A file that ends in .csv must be a CSV file whose first line names the columns: "
-            f"{path} is not ({_first_line(error)}). Mend it, or correct its name."
-        ) from error
+    return csv.open_csv(
+        path,
+        read_options=csv.ReadOptions(block_size=block_size),
+        parse_options=csv.ParseOptions(newlines_in_values=True),
+        convert_options=options,
+    )
 
 
 def _explained(error: BaseException, path: Path, kinds: Kinds, n_read: int) -> str:
@@ -85,9 +82,9 @@ def _explained(error: BaseException, path: Path, kinds: Kinds, n_read: int) -> s
         )
     name = list(csv_kinds(path))[int(column[1])]
     return (
-        f"A column must hold the same kind of values throughout: column {name!r} of {path} began "
-        f"with values of the kind {kinds[name]!r}, and holds {value[1]!r} some rows after row "
-        f"{n_read}. Mend the value, or give kinds={{{name!r}: 'text'}}."
+        f"A column must hold the same kind of values throughout: column {name!r} of {path} is "
+        f"taken for the kind {kinds[name]!r}, and holds {value[1]!r} some rows after row {n_read}. "
+        f"Mend the value, or give kinds={{{name!r}: 'text'}}."
     )
 
 

@@ -17,6 +17,11 @@ _LARGEST_WHOLE_NUMBER = 2**53
 def check_target(target: str, files: DataFiles) -> None:
     """Raise unless ``target`` is a column that may hold classes."""
     check_column(target, files.kinds, files.path, parameter="target")
+    if files.kinds[target] == "empty":
+        raise ValueError(
+            f"target must hold classes: the column {target!r} of {files.path} begins without a "
+            "value. Choose another target, or other files."
+        )
     if not is_used(files.kinds[target]):
         raise ValueError(
             f"target must hold classes: the column {target!r} of {files.path} holds neither text "

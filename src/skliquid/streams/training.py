@@ -199,7 +199,6 @@ def _take(run: Run, X: Floats, y: NDArray[Any], classes: NDArray[Any]) -> None:
     run.ensemble.partial_fit(X, y, classes=classes)
     run.n_rows += len(y)
     run.n_increments += 1
-    run.cost += run.ensemble.record_[-1].cost
 
 
 def _progress(run: Run, increments: Increments) -> Progress:
@@ -207,7 +206,7 @@ def _progress(run: Run, increments: Increments) -> Progress:
         run.n_rows,
         increments.n_rows,
         len(run.ensemble.delegation_graph_.representatives),
-        run.cost,
+        run.ensemble.training_cost_.total,
         _accuracy(run),
     )
 

@@ -1,0 +1,56 @@
+import pickle
+from pathlib import Path
+
+import pytest
+
+from skliquid.streams.checkpoint import Checkpoint, Run, read_whole, write_whole
+
+
+class Unwritable:
+    def __reduce__(self):
+        raise pickle.PicklingError("power cut")
+
+
+def checkpoint(path, data="data", **settings):
+    return Checkpoint(path, data, settings)
+
+
+def test_a_checkpoint_comes_back(tmp_path):
+    kept = checkpoint(tmp_path / "deep" / "a.checkpoint", n_final="5")
+    assert kept.read() is None
+    kept.write(Run("ensemble", "coding", n_rows=7))
+    assert kept.read() == Run("ensemble", "coding", n_rows=7)
+
+
+def test_a_write_that_breaks_off_leaves_what_was_there(tmp_path):
+    kept = checkpoint(tmp_path / "a.checkpoint")
+    kept.write(Run("ensemble", "coding", n_rows=7))
+    with pytest.raises(pickle.PicklingError):
+        kept.write(Run([0] * 100_000, Unwritable()))
+    assert kept.read().n_rows == 7
+
+
+def test_another_run_is_refused(tmp_path):
+    path = tmp_path / "a.checkpoint"
+    checkpoint(path, n_final="5").write(Run("ensemble", "coding"))
+    with pytest.raises(ValueError, match=r"a.checkpoint was written for other files"):
+        checkpoint(path, "other data", n_final="5").read()
+    with pytest.raises(ValueError, match=r"n_final was another when .*a.checkpoint was written"):
+        checkpoint(path, n_final="6").read()
+
+
+@pytest.mark.parametrize("content", [b"", b"not a pickle", pickle.dumps("words")[:-3]])
+def test_what_is_no_checkpoint_is_refused(tmp_path, content):
+    path = tmp_path / "a.checkpoint"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"checkpoint must be a file that skliquid wrote: .*a.che"):
+        checkpoint(path).read()
+
+
+def test_an_object_of_another_kind_is_refused(tmp_path):
+    write_whole(tmp_path / "a", ["words"])
+    assert read_whole(tmp_path / "a", list, parameter="model") == ["words"]
+    with pytest.raises(ValueError, match=r"a holds a list. Give another path"):
+        read_whole(tmp_path / "a", dict, parameter="model")
+    with pytest.raises(FileNotFoundError, match="model must be a file that is there: nowhere"):
+        read_whole(Path("nowhere"), dict, parameter="model")

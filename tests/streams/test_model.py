@@ -1,0 +1,81 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from skliquid import LiquidEnsembleClassifier
+from skliquid.streams import load_model, train_on
+
+
+@pytest.fixture(scope="module")
+def trained(table, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "train.parquet"
+    table.assign(zip=7000 + np.arange(1200) % 3).to_parquet(path, index=False)
+    ensemble = LiquidEnsembleClassifier(n_estimators=20, n_final=4, random_state=0)
+    return train_on(
+        path, target="ill", ensemble=ensemble, increment_size=100, kinds={"zip": "text"}
+    )
+
+
+@pytest.fixture
+def rows(table):
+    return table.assign(zip=7000 + np.arange(1200) % 3)
+
+
+def classes(model, path):
+    return np.concatenate([part.classes for part in model.predictions(path)])
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
+def test_a_file_is_predicted_as_a_data_frame_is(trained, rows, write, name):
+    path = write(rows, name)
+    frame = rows.assign(zip=rows["zip"].astype(str))
+    assert np.array_equal(classes(trained, path), trained.pipeline.predict(frame))
+    part = next(trained.predictions(path))
+    assert np.allclose(part.shares, trained.pipeline.predict_proba(frame))
+    assert part.n_known == 1200
+    assert part.n_right == np.sum(part.classes == rows["ill"])
+
+
+def test_the_model_comes_back_from_its_file(trained, rows, write, tmp_path):
+    trained.save(tmp_path / "a.skliquid")
+    loaded, path = load_model(tmp_path / "a.skliquid"), write(rows, "a.csv")
+    assert np.array_equal(classes(loaded, path), classes(trained, path))
+    assert loaded.target == "ill"
+    assert loaded.left_out == ["seen"]
+
+
+def test_the_target_may_be_missing_in_part_or_whole(trained, rows, write):
+    half = rows.assign(ill=rows["ill"].where(rows.index < 600))
+    part = next(trained.predictions(write(half, "a.parquet")))
+    assert part.n_known == 600
+    part = next(trained.predictions(write(rows.drop(columns="ill"), "b.parquet")))
+    assert part.n_known == 0
+
+
+def test_other_columns_are_not_looked_at(trained, rows, write):
+    path = write(rows.assign(id=range(1200)).drop(columns="seen"), "a.csv")
+    assert trained.unused(path) == ["id"]
+    assert np.array_equal(classes(trained, path), classes(trained, write(rows, "b.csv")))
+
+
+def test_a_column_that_is_not_there_is_refused(trained, rows, write):
+    with pytest.raises(ValueError, match=r"a.csv lacks 'town'. Add the column"):
+        trained.predictions(write(rows.drop(columns="town"), "a.csv"))
+
+
+def test_a_column_of_another_kind_is_refused(trained, rows, write):
+    with pytest.raises(ValueError, match="'visits' was of the kind 'number', and is 'text'"):
+        trained.predictions(write(rows.assign(visits="many"), "a.parquet"))
+    with pytest.raises(ValueError, match="holds 'many'"):
+        list(trained.predictions(write(rows.assign(visits="many"), "a.csv")))
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
+def test_a_column_without_any_value_is_taken_for_missing(trained, rows, write, name):
+    path = write(rows.assign(age=pd.Series([None] * 1200, dtype=object)), name)
+    assert len(classes(trained, path)) == 1200
+
+
+def test_infinity_is_refused_with_its_place(trained, rows, write):
+    with pytest.raises(ValueError, match=r"column 'visits' in row 1 of .*a.parquet is not"):
+        list(trained.predictions(write(rows.assign(visits=np.inf), "a.parquet")))

@@ -1,0 +1,172 @@
+import os
+import signal
+import subprocess
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+
+from skliquid import LiquidEnsembleClassifier, train_on
+from skliquid.streams import increments_from
+
+SCRIPT = """
+import sys
+sys.path.insert(0, {folder!r})
+from test_training import digest, trained
+path, kept = sys.argv[1:]
+print(digest(trained(path, kept, report=lambda p: print(p.n_rows, flush=True)), path))
+"""
+
+
+def ensemble(estimator=None, **params):
+    return LiquidEnsembleClassifier(estimator, n_estimators=24, n_final=4, random_state=0, **params)
+
+
+def trained(path, checkpoint=None, voter=None, **options):
+    options = {"increment_size": 50, "every": 2} | options
+    model = ensemble(voter or SGDClassifier())
+    return train_on(path, target="ill", ensemble=model, checkpoint=checkpoint, **options)
+
+
+def digest(model, path):
+    """Return the SHA-256 of the voters' coefficients, the weights and the predictions."""
+    found = model.ensemble
+    last_steps = [voter[-1] if hasattr(voter, "steps") else voter for voter in found.estimators_]
+    arrays = [
+        *(voter.coef_ for voter in last_steps),
+        *(voter.intercept_ for voter in last_steps),
+        found.delegation_graph_.delegation,
+        found.estimator_weights_,
+        *(part.shares for part in model.predictions(path)),
+        np.array(model.accuracy),
+    ]
+    return sha256(b"".join(np.ascontiguousarray(each).tobytes() for each in arrays)).hexdigest()
+
+
+class StoppedError(Exception):
+    pass
+
+
+def stop_after(n_rows):
+    def report(progress):
+        if progress.n_rows == n_rows:
+            raise StoppedError
+
+    return report
+
+
+def test_training_is_a_loop_over_partial_fit(table, write):
+    path = write(table, "a.parquet")
+    model = train_on(path, target="ill", ensemble=ensemble(delegation_rate=0.1), increment_size=100)
+    increments = increments_from(path, target="ill", increment_size=100)
+    by_hand = ensemble(delegation_rate=0.1)
+    for X, y in increments:
+        by_hand.partial_fit(X, y, classes=increments.classes)
+    assert np.array_equal(model.ensemble.predict_proba(X), by_hand.predict_proba(X))
+    assert model.ensemble.training_cost_ == by_hand.training_cost_
+
+
+def test_n_final_is_reached_at_the_end_and_not_before(table, write):
+    path, left = write(table, "a.parquet"), []
+    trained(path, report=lambda progress: left.append(progress.n_representatives))
+    assert left[0] == 24
+    assert left[-1] == 4
+    assert len(set(left)) > 8
+
+
+def test_progress_says_how_far_it_is(table, write):
+    seen = []
+    model = trained(write(table, "a.csv"), report=seen.append)
+    assert [progress.n_rows for progress in seen] == list(range(50, 1201, 50))
+    assert {progress.n_rows_in_all for progress in seen} == {1200}
+    assert seen[-1].cost == model.ensemble.training_cost_.total
+    assert np.isnan(seen[0].accuracy)
+    assert seen[-1].accuracy == model.accuracy > 0.7
+
+
+def test_accuracy_is_measured_before_training_on_the_rows(table, write):
+    shuffled = table.assign(ill=np.random.default_rng(1).permutation(table["ill"]))
+    assert abs(trained(write(shuffled, "a.parquet")).accuracy - 0.55) < 0.1
+
+
+@pytest.mark.parametrize("n_rows", [50, 350, 1200])
+@pytest.mark.parametrize("voter", [None, SGDClassifier()], ids=["default", "sgd"])
+def test_a_stopped_run_goes_on_with_the_same_bits(table, write, tmp_path, n_rows, voter):
+    path, kept = write(table, "a.parquet", row_group_size=77), tmp_path / "a.checkpoint"
+    whole = trained(path, voter=voter)
+    with pytest.raises(StoppedError):
+        trained(path, kept, voter, report=stop_after(n_rows))
+    seen = []
+    resumed = trained(path, kept, voter, report=seen.append)
+    assert [progress.n_rows for progress in seen] == list(range(n_rows + 50, 1201, 50))
+    assert digest(resumed, path) == digest(whole, path)
+
+
+def test_a_run_that_is_killed_again_and_again_goes_on_with_the_same_bits(table, write, tmp_path):
+    path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
+    script = SCRIPT.format(folder=str(Path(__file__).parent))
+    for n_lines in (5, 7):
+        with started(script, path, kept) as process:
+            for _ in range(n_lines):
+                assert process.stdout.readline()
+            process.kill()
+        assert process.returncode == -signal.SIGKILL
+    with started(script, path, kept) as process:
+        rows = process.stdout.read().split()
+    assert int(rows[0]) > 250  # it went on, and did not begin anew
+    assert rows[-1] == digest(trained(path), path)
+
+
+def started(script, *paths):
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", script, *map(str, paths)],
+        env=os.environ,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_run_goes_on_only_with_its_own_data_and_settings(table, write, tmp_path):
+    path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
+    with pytest.raises(StoppedError):
+        trained(path, kept, report=stop_after(300))
+    with pytest.raises(ValueError, match="increment_size was another"):
+        trained(path, kept, increment_size=60)
+    with pytest.raises(ValueError, match="estimator was another"):
+        trained(path, kept, SGDClassifier(alpha=0.1))
+    with pytest.raises(ValueError, match="sample_size was another"):
+        trained(path, kept, sample_size=60)
+    with pytest.raises(ValueError, match="was written for other files"):
+        trained(path, kept, kinds={"visits": "text"})
+    path.write_text(path.read_text().replace("Oslo", "Bern"))
+    with pytest.raises(ValueError, match="was written for other files"):
+        trained(path, kept)
+
+
+def test_threads_may_differ_when_a_run_goes_on(table, write, tmp_path):
+    path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
+    with pytest.raises(StoppedError):
+        trained(path, kept, report=stop_after(300))
+    options = {"target": "ill", "increment_size": 50, "checkpoint": kept}
+    model = train_on(path, ensemble=ensemble(SGDClassifier(), n_jobs=2), **options)
+    assert model.ensemble.n_jobs == 2
+    assert digest(model, path) == digest(trained(path), path)
+
+
+def test_the_ensemble_that_is_given_stays_as_it_was(table, write):
+    given = ensemble(increment_size=200)
+    seen = []
+    train_on(write(table, "a.csv"), target="ill", ensemble=given, report=seen.append)
+    assert not hasattr(given, "classes_")
+    assert given.increment_size == 200
+    assert len(seen) == 6
+
+
+def test_parameters_are_checked_before_the_file_is_read(table, write):
+    with pytest.raises(ValueError, match="n_final"):
+        train_on("nowhere.csv", target="ill", ensemble=LiquidEnsembleClassifier(n_final=0))
+    with pytest.raises(ValueError, match="every must be 1 or more: 0 is less"):
+        train_on("nowhere.csv", target="ill", every=0)
