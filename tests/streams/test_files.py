@@ -193,6 +193,21 @@ def test_a_csv_row_of_too_many_cells_is_refused(tmp_path, monkeypatch):
         read(DataFiles(path), columns=["a"])
 
 
+def test_a_packed_csv_file_that_is_cut_off_is_refused(table, write):
+    path = write(table, "a.csv.gz")
+    path.write_bytes(path.read_bytes()[:5000])
+    with pytest.raises(ValueError, match=r"a.csv.gz"):
+        read(DataFiles(path))
+
+
+def test_a_csv_file_that_is_not_utf8_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_bytes("a,b\n1,é\n".encode("latin-1"))
+    files = DataFiles(tmp_path / "a.csv")
+    with pytest.raises(ValueError, match=r"text in UTF-8 .* a row of .*a.csv"):
+        read(DataFiles(tmp_path / "a.csv", {"b": "text"}), columns=["b"])
+    assert files.kinds["b"] == "left_out"
+
+
 def test_a_line_break_within_quotes_is_no_new_row(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('a,b\n1,"x\ny"\n2,z\n')

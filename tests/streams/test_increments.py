@@ -1,4 +1,8 @@
+import tracemalloc
+
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from skliquid import LiquidEnsembleClassifier, increments_from
@@ -104,3 +108,21 @@ def test_what_makes_no_increments_is_refused(table, write):
 def test_infinity_in_the_first_rows_is_refused(table, write):
     with pytest.raises(ValueError, match=r"column 'visits' in row 1 of .*a.parquet is not"):
         list(increments(write(table.assign(visits=np.inf), "a.parquet")))
+
+
+def test_memory_does_not_grow_with_the_file(write):
+    rng, n_rows = np.random.default_rng(0), 200_000
+    numbers = pd.DataFrame(rng.normal(size=(n_rows, 20)), columns=[f"x{k}" for k in range(20)])
+    path = write(numbers.assign(ill=np.arange(n_rows) % 2), "a.parquet", row_group_size=20_000)
+    del numbers
+    found = increments(path, increment_size=1000)
+    before, columns = pa.total_allocated_bytes(), []
+    tracemalloc.start()
+    for X, y in found:
+        assert len(X) == len(y) == 1000
+        columns.append(pa.total_allocated_bytes() - before)
+    _, arrays = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert path.stat().st_size > 32e6
+    assert max(columns) < 16e6
+    assert arrays < 24e6

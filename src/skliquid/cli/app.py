@@ -49,5 +49,5 @@ def _excuse(error: ImportError, extra: str) -> Callable[[], None]:
         typer.echo(text, err=True)
         raise typer.Exit(1)
 
-    command.__doc__ = text
+    command.__doc__ = f"Needs the extra {extra}, which is not installed."
     return command

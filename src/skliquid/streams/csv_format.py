@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from skliquid.streams.kinds import ARROW_TYPES, Kinds, kinds_of
+from skliquid.streams.reason import reason
 
 _BLOCK = 1 << 20
 _FIRST_BLOCK = 8 << 20
@@ -22,10 +23,10 @@ def csv_kinds(path: Path) -> Kinds:
     try:
         with _opened(path, csv.ConvertOptions(**_CONVERSION), _FIRST_BLOCK) as reader:
             return kinds_of(reader.schema, path)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError) as error:
         raise ValueError(
             f"A file that ends in .csv must be a CSV file whose first line names the columns: "
-            f"{path} is not ({_first_line(error)}). Mend it, or correct its name."
+            f"{path} is not ({reason(error)}). Mend it, or correct its name."
         ) from error
 
 
@@ -51,7 +52,7 @@ def csv_batches(
                 if start < n_read + len(batch):
                     yield batch.slice(max(start - n_read, 0))
                 n_read += len(batch)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError) as error:
         raise ValueError(_explained(error, path, kinds, n_read)) from error
 
 
@@ -76,9 +77,9 @@ def _explained(error: BaseException, path: Path, kinds: Kinds, n_read: int) -> s
     value = re.search(r"invalid value '(.*)'", str(error), flags=re.DOTALL)
     if column is None or value is None:
         return (
-            f"Each row must have as many cells as there are columns: a row of {path}, some rows "
-            f"after row {n_read}, cannot be read ({_first_line(error)}). Mend the row; a comma "
-            "within a cell needs quotes around the cell."
+            f"Each row must be text in UTF-8 with as many cells as there are columns: a row of "
+            f"{path}, some rows after row {n_read}, cannot be read ({reason(error)}). Mend the "
+            "row; a comma within a cell needs quotes around the cell."
         )
     name = list(csv_kinds(path))[int(column[1])]
     return (
@@ -86,7 +87,3 @@ def _explained(error: BaseException, path: Path, kinds: Kinds, n_read: int) -> s
         f"taken for the kind {kinds[name]!r}, and holds {value[1]!r} some rows after row {n_read}. "
         f"Mend the value, or give kinds={{{name!r}: 'text'}}."
     )
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")

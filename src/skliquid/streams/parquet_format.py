@@ -7,6 +7,7 @@ import pyarrow as pa
 from pyarrow.parquet import ParquetFile
 
 from skliquid.streams.kinds import Kinds, kinds_of
+from skliquid.streams.reason import reason
 
 _ROWS_AT_ONCE = 4096
 _BUFFER = 1 << 16
@@ -52,7 +53,7 @@ def _group_batches(
         except (pa.ArrowException, OSError) as error:
             raise ValueError(
                 f"A row group must be readable: row group {group} (counted from 0, of "
-                f"{file.num_row_groups}) of {path} is broken ({_first_line(error)}). Write the "
+                f"{file.num_row_groups}) of {path} is broken ({reason(error)}). Write the "
                 "file again, or remove it."
             ) from error
         if batch is None:
@@ -70,9 +71,5 @@ def _opened(path: Path) -> ParquetFile:
     except (pa.ArrowException, OSError) as error:
         raise ValueError(
             f"A file that ends in .parquet must be a Parquet file: {path} is not "
-            f"({_first_line(error)}). Write it again, or correct its name."
+            f"({reason(error)}). Write it again, or correct its name."
         ) from error
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().partition("\n")[0].rstrip(".")

@@ -1,0 +1,68 @@
+import io
+
+import pandas as pd
+import pytest
+
+from skliquid.streams import load_model
+
+
+@pytest.fixture
+def model(type_in, people, tmp_path):
+    sizes = ("--n-estimators", 20, "--n-final", 3, "--increment-size", 100)
+    type_in("train", "people.parquet", "--target", "ill", "--model", "model", *sizes)
+    return load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize("data", ["people.parquet", "people.csv"])
+@pytest.mark.parametrize("out", ["out.parquet", "out.csv"])
+def test_predictions_are_written_row_by_row(type_in, people, model, tmp_path, data, out):
+    said = type_in("predict", "model", data, "--out", out, "--proba")
+    read = pd.read_parquet if out.endswith("parquet") else pd.read_csv
+    table = read(tmp_path / out)
+    expected = model.pipeline.predict(people)
+    assert list(table) == ["prediction", "proba_no", "proba_yes"]
+    assert (table["prediction"] == expected).all()
+    assert (table["proba_yes"] - model.pipeline.predict_proba(people)[:, 1]).abs().max() < 1e-12
+    accuracy = (people["ill"] == expected).mean()
+    assert f"Accuracy on the 3,000 whose class is known: {accuracy:.4f}" in said
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_without_a_file_predictions_go_to_the_screen(type_in, people, model, tmp_path):
+    people.drop(columns="ill").assign(id=1)[:5].to_csv(tmp_path / "few.csv", index=False)
+    said = type_in("predict", "model", "few.csv")
+    lines = [line for line in said.splitlines() if not line[0].isdigit() and "Not" not in line]
+    table = pd.read_csv(io.StringIO("\n".join(lines)))
+    assert table["prediction"].tolist() == model.pipeline.predict(people[:5]).tolist()
+    assert "Not looked at: id." in said
+    assert "Accuracy" not in said
+
+
+def test_no_rows_give_an_empty_table(type_in, people, model, tmp_path):
+    people[:0].to_parquet(tmp_path / "none.parquet")
+    type_in("predict", "model", "none.parquet", "--out", "out.parquet", "--proba")
+    assert pd.read_parquet(tmp_path / "out.parquet").shape == (0, 3)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing", "people.csv"], "model must be a file that is there: nothing is not"),
+        (["people.csv", "people.csv"], "model must be a file that skliquid wrote"),
+        (["model", "nothing.csv"], "nothing.csv is not, seen from"),
+        (["model", "short.csv"], "short.csv lacks 'town'. Add the column"),
+        (["model", "people.csv", "--out", "out.xls"], "--out must end in .csv or .parquet"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_sentence(type_in, people, model, tmp_path, words, said):
+    people.drop(columns="town").to_csv(tmp_path / "short.csv", index=False)
+    assert said in type_in("predict", *words, code=2)
+
+
+def test_a_file_that_breaks_half_way_leaves_no_predictions(type_in, people, model, tmp_path):
+    rows = people.astype({"age": object})
+    rows = pd.concat([rows] * 20, ignore_index=True)
+    rows.loc[len(rows) - 1, "age"] = "old"
+    rows.to_csv(tmp_path / "broken.csv", index=False)
+    assert "holds 'old'" in type_in("predict", "model", "broken.csv", "--out", "out.csv", code=2)
+    assert not (tmp_path / "out.csv").exists()

@@ -1,0 +1,109 @@
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from skliquid import LiquidEnsembleClassifier, train_on
+from skliquid.streams import load_model
+
+SMALL = ("--n-estimators", 20, "--n-final", 3, "--increment-size", 100)
+
+
+@pytest.mark.parametrize("name", ["people.parquet", "people.csv"])
+def test_a_model_is_trained_and_told_about(type_in, people, tmp_path, name):
+    said = type_in("train", name, "--target", "ill", *SMALL)
+    assert said.strip().startswith("3,000 rows in ")
+    assert "3 of 20 voters are left as representatives" in said
+    assert "sample visits" in said
+    assert "Left out: day." in said
+    assert said.strip().endswith("Model: people.skliquid")
+    model = load_model(tmp_path / "people.skliquid")
+    assert f"{model.accuracy:.3f}" in said
+    assert len(model.ensemble.estimators_) == 3
+    assert not list(tmp_path.glob("*.checkpoint"))
+
+
+def test_options_are_those_of_train_on(type_in, people, tmp_path):
+    options = ("--mechanism", "max", "--seed", 3, "--classes", "yes,no", "--sample-size", 500)
+    type_in("train", "people.csv", "--target", "ill", *SMALL, *options, "--leave-out", "town")
+    model = load_model(tmp_path / "people.skliquid")
+    ensemble = LiquidEnsembleClassifier(mechanism="max", n_estimators=20, n_final=3, random_state=3)
+    other = train_on(
+        tmp_path / "people.csv",
+        target="ill",
+        ensemble=ensemble,
+        increment_size=100,
+        sample_size=500,
+        kinds={"town": "left_out"},
+    )
+    weights = [each.ensemble.estimator_weights_ for each in (model, other)]
+    assert np.array_equal(*weights)
+    frame = people[["age"]]
+    shares = [each.pipeline.predict_proba(frame) for each in (model, other)]
+    assert np.array_equal(*shares)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["people.csv", "--target", "il"], "target must be a column of people.csv: 'il' is none"),
+        (["peple.csv", "--target", "ill"], "peple.csv is not, seen from"),
+        (["people.csv", "--target", "ill", "--n-final", "0"], "n_final"),
+        (["people.csv", "--target", "ill", "--mechanism", "best"], "mechanism"),
+        (["people.csv", "--target", "ill", "--classes", "yes"], "'no', in row"),
+        (["people.csv", "--target", "ill", "--number", "town"], "column 'town'"),
+        (["people.csv", "--target", "ill", "--every", "0"], "every must be 1 or more"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_sentence(type_in, people, words, said):
+    answer = type_in("train", *words, code=2)
+    assert said in answer
+    assert "Traceback" not in answer
+
+
+def test_a_checkpoint_of_something_else_is_refused_unless_told_to_restart(
+    type_in, people, tmp_path
+):
+    (tmp_path / "mine.checkpoint").write_bytes(b"something else")
+    words = ("train", "people.csv", "--target", "ill", *SMALL, "--model", "mine")
+    assert "checkpoint must be a file that skliquid wrote" in type_in(*words, code=2)
+    type_in(*words, "--restart")
+    assert (tmp_path / "mine").exists()
+
+
+def test_ctrl_c_stops_and_the_same_command_goes_on(
+    type_in, people, tmp_path, subprocess_environment
+):
+    command = ["train", "people.csv", "--target", "ill", "--increment-size", "10"]
+    command += ["--n-estimators", "20", "--n-final", "3"]
+    type_in(*command, "--model", "whole")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "skliquid.cli", *command, "--every", "5"],
+        cwd=tmp_path,
+        env=subprocess_environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    kept = tmp_path / "people.skliquid.checkpoint"
+    while not kept.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    said, _ = process.communicate()
+    assert process.returncode == 130, said
+    assert "Stopped. Run the same command to go on." in said
+    type_in(*command)
+    assert not kept.exists()
+    models = [load_model(tmp_path / name) for name in ("whole", "people.skliquid")]
+    shares = [model.pipeline.predict_proba(people) for model in models]
+    assert np.array_equal(*shares)
+
+
+def test_commands_say_which_extra_they_need(type_in, monkeypatch):
+    monkeypatch.setitem(sys.modules, "skliquid.streams", None)
+    monkeypatch.delitem(sys.modules, "skliquid.cli.train")
+    assert "pip install 'skliquid[stream]'" in type_in("train", code=1)
+    assert "Needs the extra stream, which is not installed." in type_in("--help")
