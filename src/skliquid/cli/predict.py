@@ -41,11 +41,12 @@ def predict(
             console.print(f"Not looked at: {', '.join(unused)}.", markup=False, soft_wrap=True)
         parts = trained.predictions(data)
         schema = _table(trained.no_predictions, labels).schema
-        with _written(out, schema) as write:
+        with _written(out, schema) as write, console.status("Predicting") as status:
             for part in parts:
                 write(_table(part, labels))
                 n_rows += len(part.classes)
                 n_right, n_known = n_right + part.n_right, n_known + part.n_known
+                status.update(f"{n_rows:,} rows, {n_rows / (perf_counter() - start):,.0f} a second")
     text = f"{n_rows:,} rows in {perf_counter() - start:.1f} s."
     if n_known:
         text += f" Accuracy on the {n_known:,} whose class is known: {n_right / n_known:.4f}."

@@ -11,6 +11,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from skliquid.arrays import Floats
 from skliquid.ensemble import LiquidEnsembleClassifier
@@ -127,7 +128,8 @@ def train_on(
     run.ensemble.n_jobs = wanted.n_jobs
     increments.coding = run.coding
     keep = partial(kept.write, run) if kept else _nowhere
-    _train(run, increments, keep, every, report or _to_nobody)
+    with threadpool_limits(1, user_api="blas"):  # products are small, and threads only wait
+        _train(run, increments, keep, every, report or _to_nobody)
     return StreamedModel(
         ensemble=run.ensemble,
         coding=run.coding,

@@ -1,0 +1,18 @@
+import sys
+
+import pytest
+
+import skliquid
+
+
+@pytest.mark.parametrize("missing", ["pyarrow", "pandas"])
+def test_without_the_extra_the_error_names_it(monkeypatch, missing):
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.delitem(sys.modules, "skliquid.streams", raising=False)
+    with pytest.raises(ImportError, match=rf"needs {missing}, .* 'skliquid\[stream\]'"):
+        skliquid.train_on  # noqa: B018 (it is imported when asked for)
+
+
+def test_names_that_are_not_there_are_not_there():
+    with pytest.raises(AttributeError, match="has no attribute 'increments_form'"):
+        skliquid.increments_form  # noqa: B018 (asking is the test)
