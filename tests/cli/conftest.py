@@ -10,8 +10,8 @@ from skliquid.cli.app import app_for
 
 
 @pytest.fixture
-def type_in(tmp_path, monkeypatch):
-    """Run a command in an empty folder, and return what it says."""
+def type_in(tmp_path, monkeypatch, files_of_people):
+    """Run a command beside people.parquet and people.csv, and return what it says."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
 
@@ -24,17 +24,22 @@ def type_in(tmp_path, monkeypatch):
     return typed
 
 
-@pytest.fixture
-def people(tmp_path):
-    """A table in people.parquet and people.csv."""
+@pytest.fixture(scope="session")
+def people():
+    """A table with numbers, categories, dates and missing values."""
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"age": rng.normal(50, 20, 3000), "town": rng.choice(["a", "b"], 3000)})
     ill = table["age"] + rng.normal(0, 5, 3000) > 60
     table = table.assign(day=pd.Timestamp("2020-01-01"), ill=np.where(ill, "yes", "no"))
     table.loc[::7, "age"] = None
-    table.to_parquet(tmp_path / "people.parquet", index=False)
-    table.to_csv(tmp_path / "people.csv", index=False)
     return table
+
+
+@pytest.fixture
+def files_of_people(people, tmp_path):
+    """The table in people.parquet and people.csv, where commands are run."""
+    people.to_parquet(tmp_path / "people.parquet", index=False)
+    people.to_csv(tmp_path / "people.csv", index=False)
 
 
 @pytest.fixture

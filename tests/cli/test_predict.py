@@ -3,14 +3,21 @@ import io
 import pandas as pd
 import pytest
 
-from skliquid.streams import load_model
+from skliquid import LiquidEnsembleClassifier, train_on
+
+
+@pytest.fixture(scope="module")
+def trained(people, tmp_path_factory):
+    path = tmp_path_factory.mktemp("trained") / "people.csv"
+    people.to_csv(path, index=False)
+    ensemble = LiquidEnsembleClassifier(n_estimators=20, n_final=3, random_state=0)
+    return train_on(path, target="ill", ensemble=ensemble, increment_size=200)
 
 
 @pytest.fixture
-def model(type_in, people, tmp_path):
-    sizes = ("--n-estimators", 20, "--n-final", 3, "--increment-size", 100)
-    type_in("train", "people.parquet", "--target", "ill", "--model", "model", *sizes)
-    return load_model(tmp_path / "model")
+def model(trained, tmp_path):
+    trained.save(tmp_path / "model")
+    return trained
 
 
 @pytest.mark.parametrize("data", ["people.parquet", "people.csv"])

@@ -77,7 +77,7 @@ def test_a_checkpoint_of_something_else_is_refused_unless_told_to_restart(
 def test_ctrl_c_stops_and_the_same_command_goes_on(
     type_in, people, tmp_path, subprocess_environment
 ):
-    command = ["train", "people.csv", "--target", "ill", "--increment-size", "10"]
+    command = ["train", "people.csv", "--target", "ill", "--increment-size", "20"]
     command += ["--n-estimators", "20", "--n-final", "3"]
     type_in(*command, "--model", "whole")
     process = subprocess.Popen(

@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -48,6 +49,34 @@ def test_a_folder_is_one_table_in_the_order_of_names(table, write, ending):
         assert read(files, start).equals(read(whole, start))
     assert files.where(699) == f"row 700 of {path / f'a.{ending}'}"
     assert files.where(700) == f"row 1 of {path / f'c.{ending}'}"
+
+
+def test_a_file_of_polars_is_read(tmp_path):
+    path = tmp_path / "a.parquet"
+    pl.DataFrame(
+        {
+            "text": ["a", None],
+            "category": pl.Series(["x", "y"], dtype=pl.Categorical),
+            "truth": [True, None],
+            "small": pl.Series([1, None], dtype=pl.Int8),
+            "broken": pl.Series([1.5, None], dtype=pl.Float32),
+        }
+    ).write_parquet(path)
+    files = DataFiles(path)
+    assert list(files.kinds.values()) == ["text", "text", "truth", "number", "number"]
+    assert read(files, columns=list(files.kinds)).to_pydict() == {
+        "text": ["a", None],
+        "category": ["x", "y"],
+        "truth": [True, None],
+        "small": [1, None],
+        "broken": [1.5, None],
+    }
+
+
+def test_the_index_of_pandas_is_no_feature(table, tmp_path):
+    table[table["visits"] > 3].to_parquet(tmp_path / "a.parquet")
+    kinds = DataFiles(tmp_path / "a.parquet").kinds
+    assert kinds["__index_level_0__"] == "left_out"
 
 
 def test_only_the_columns_asked_for_are_read(table, write):

@@ -1,5 +1,6 @@
 """Kinds: what a column holds, whatever its file calls it."""
 
+import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
@@ -19,9 +20,17 @@ ARROW_TYPES: dict[Kind, pa.DataType] = {
     "truth": pa.bool_(),
 }
 
+_INDEX = re.compile(r"__index_level_\d+__")
+"""How pandas calls the numbers of rows when it writes them as a column."""
+
+
+def _is_string_view(arrow_type: pa.DataType) -> bool:
+    return str(arrow_type) == "string_view"  # which the oldest pyarrow does not know
+
+
 _TESTS: dict[Kind, list[Callable[[pa.DataType], bool]]] = {
     "number": [types.is_integer, types.is_floating, types.is_decimal],
-    "text": [types.is_string, types.is_large_string],
+    "text": [types.is_string, types.is_large_string, _is_string_view],
     "truth": [types.is_boolean],
     "empty": [types.is_null],
 }
@@ -56,7 +65,10 @@ def kinds_of(schema: pa.Schema, path: Path) -> Kinds:
         raise ValueError(
             f"Columns must have different names: {path} has {twice!r} more than once. Rename one."
         )
-    return {field.name: kind_of(field.type) for field in schema}
+    return {
+        field.name: "left_out" if _INDEX.fullmatch(field.name) else kind_of(field.type)
+        for field in schema
+    }
 
 
 def with_wishes(kinds: Kinds, wishes: Mapping[str, Kind] | None, path: Path) -> Kinds:
