@@ -10,6 +10,6 @@ def main() -> None:
     except ImportError as error:
         sys.exit(
             f"The commands of skliquid need {error.name}, which is not installed: "
-            "pip install 'skliquid[stream]', or 'skliquid[experiments]' for those of the paper."
+            "pip install 'skliquid[experiments]', or 'skliquid[stream]' to train and predict alone."
         )
     app_for(sys.argv[1:])()

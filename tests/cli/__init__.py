@@ -1,0 +1,1 @@
+"""Tests of the commands; a package, as their conftest has namesakes."""

@@ -1,0 +1,1 @@
+"""Tests of skliquid.streams; a package, as some files have namesakes one folder up."""
