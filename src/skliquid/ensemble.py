@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import loguniform
 from sklearn.base import ClassifierMixin, clone
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDClassifier
@@ -22,14 +21,15 @@ from skliquid.discovery import Discovery
 from skliquid.increments import Rows, slices
 from skliquid.mechanisms import CANDIDATES, MECHANISMS, Mechanism, Revocable, as_mechanism
 from skliquid.pools import (
+    FOURIER_MAPS,
+    OWN_ALPHA,
     Sample,
     Variety,
     VoterPool,
     drawn_params,
     drawn_subspaces,
-    fourier_maps,
+    fitted_maps,
     pool_for,
-    seeded,
 )
 from skliquid.record import INCREMENTS_KEPT, TrainingCost, TrainingRecord
 from skliquid.schedules import Rounded, as_schedule
@@ -148,8 +148,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         ``Nystroem`` of :mod:`sklearn.kernel_approximation` make linear voters non-linear. They are
         fitted to the rows of ``fit``, or of the first call of ``partial_fit``, without labels, and
         each increment is mapped once for all voters that share a map. ``"passthrough"`` in the list
-        stands for the rows as they are. ``"fourier"``: a quarter of the voters see the logarithm of
-        each feature with its sign, the others random Fourier features of that, of three bandwidths,
+        stands for the rows as they are. ``"fourier"``: a third of the voters see the logarithm of
+        each feature with its sign, the others random Fourier features of that, of two bandwidths,
         which suit scaled features. ``"auto"``: ``"fourier"`` when ``estimator`` is None, else None.
     vote_weights : {"delegated", "log_odds", "delegated_log_odds", "viscous"} or callable, \
             default="delegated"
@@ -545,26 +545,21 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
 
     def _variety(self, X: Any, rng: np.random.Generator) -> Variety:
         """Return what voters do not have in common; maps are fitted to ``X``."""
-        n_features = X.shape[1]
-        n_voters, n_seen = int(self.n_estimators), check_max_features(self.max_features, n_features)
-        is_ours, maps, params = self.estimator is None, self.feature_maps, self.param_distributions
+        n_voters, n_features = int(self.n_estimators), X.shape[1]
+        n_seen = check_max_features(self.max_features, n_features)
+        maps, params = self.feature_maps, self.param_distributions
         if isinstance(maps, str):
-            maps = fourier_maps(n_features) if is_ours or maps == "fourier" else None
+            maps = FOURIER_MAPS if maps == "fourier" or self.estimator is None else None
         if isinstance(params, str):
-            params = {"alpha": loguniform(1e-6, 1e-2)} if is_ours else None
-        maps = maps or []
-        seeds = rng.integers(2**31 - 1, size=1 + len(maps))
+            params = OWN_ALPHA if self.estimator is None else None
+        maps, params = maps or [], params or {}
+        of_params, *of_maps = rng.integers(2**31 - 1, size=1 + len(maps)).tolist()
         return Variety(
-            params=[]
-            if params is None
-            else drawn_params(params, n_voters, np.random.RandomState(seeds[0])),
+            params=drawn_params(params, n_voters, np.random.RandomState(of_params)),
             subspaces=None
             if n_seen == n_features
             else drawn_subspaces(n_voters, n_features, n_seen, rng),
-            maps=[
-                None if isinstance(each, str) else seeded(each, [seed])[0].fit(X)
-                for each, seed in zip(maps, seeds[1:].tolist(), strict=True)
-            ],
+            maps=fitted_maps(maps, X, of_maps),
             sample=self._sample(X.shape[0]),
         )
 

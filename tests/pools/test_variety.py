@@ -9,12 +9,24 @@ from scipy.stats import chisquare, loguniform, poisson
 from sklearn.base import clone
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import ParameterSampler
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid import LiquidEnsembleClassifier
-from skliquid.pools import EstimatorPool, LinearPool, SampledPool, drawn_params, drawn_subspaces
+from skliquid.pools import (
+    OWN_ALPHA,
+    EstimatorPool,
+    GroupedPool,
+    LinearPool,
+    SampledPool,
+    Variety,
+    drawn_params,
+    drawn_subspaces,
+    pool_for,
+)
+from skliquid.pools.voters import taken, values_of, voters_of
 
 LOSSES = ["hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"]
 N_VOTERS = 9
@@ -137,8 +149,35 @@ def test_parameters_are_drawn_for_each_voter():
     assert set(counts.values()) == {2, 3}
 
 
+def test_own_alphas_are_those_that_a_search_would_draw():
+    alpha = loguniform(1e-6, 1e-2)
+    ours = drawn_params(OWN_ALPHA, 80, rng())
+    assert ours == list(ParameterSampler({"alpha": alpha}, 80, random_state=0))
+
+
 def rng():
     return np.random.RandomState(0)
+
+
+def test_only_parameters_that_a_pool_has_in_common_part_its_voters():
+    def n_pools(**distributions):
+        params = drawn_params(distributions, 24, rng())
+        pool = pool_for(
+            "linear", [SGDClassifier()], range(24), np.arange(2), None, variety=Variety(params)
+        )
+        return len(pool._pools) if isinstance(pool, GroupedPool) else 1
+
+    assert n_pools(alpha=[1e-4, 1e-3], eta0=[0.1, 0.2]) == 1
+    assert n_pools(alpha=[1e-4, 0.0]) == 2  # which the rate "optimal" cannot divide by
+    assert n_pools(loss=["hinge", "log_loss"], alpha=[1e-4, 1e-3]) == 2
+
+
+def test_voters_have_the_parameters_and_seeds_they_drew():
+    params = [{"alpha": 0.1}, {"alpha": 0.2, "random_state": 9}, {"eta0": 0.3}]
+    voters = voters_of([SGDClassifier(alpha=1.0)], [4, 5, 6], params)
+    for name in ("alpha", "eta0", "random_state"):
+        assert values_of(voters, name).tolist() == [getattr(voter, name) for voter in voters]
+    assert [voter.alpha for voter in taken(voters, [2, 0])] == [1.0, 0.1]
 
 
 VARIETIES = {

@@ -7,15 +7,19 @@ from skliquid.pools.linear_pool import LinearPool
 from skliquid.pools.pool import VoterPool
 from skliquid.pools.sampled_pool import SampledPool
 from skliquid.pools.voters import (
+    FOURIER_MAPS,
+    OWN_ALPHA,
     Sample,
     Variety,
     drawn_params,
     drawn_subspaces,
-    fourier_maps,
+    fitted_maps,
     seeded,
 )
 
 __all__ = [
+    "FOURIER_MAPS",
+    "OWN_ALPHA",
     "DaskPool",
     "EstimatorPool",
     "GroupedPool",
@@ -26,7 +30,7 @@ __all__ = [
     "VoterPool",
     "drawn_params",
     "drawn_subspaces",
-    "fourier_maps",
+    "fitted_maps",
     "pool_for",
     "seeded",
 ]

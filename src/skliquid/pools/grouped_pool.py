@@ -1,20 +1,25 @@
 """GroupedPool: voters of several pools, as one; and the choice of a pool for each voter."""
 
 import pickle
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
 from skliquid.pools.estimator_pool import EstimatorPool
-from skliquid.pools.linear_pool import LinearPool, shared_parameters, unsupported
+from skliquid.pools.feature_map import FeatureMap, Views
+from skliquid.pools.linear_pool import (
+    LinearPool,
+    shared_parameters,
+    stays_with_its_kind,
+    unsupported,
+)
 from skliquid.pools.pool import VoterPool
 from skliquid.pools.sampled_pool import SampledPool
-from skliquid.pools.voters import Variety, voters_of
+from skliquid.pools.voters import Variety, taken, voters_of
 
 FEWEST_LINEAR_VOTERS = 20
 """Below this, ``"auto"`` does not wait for compiled code to load; the results are the same."""
@@ -63,50 +68,24 @@ def _grouped(
 
     voters = voters_of(kinds, seeds, variety.params)
     key_of_kind = list(map(key, kinds))
-    maps = [FeatureMap(each) for each in variety.maps]
+    maps = [None if each is None else FeatureMap(each) for each in variety.maps]
     groups: dict[Any, list[int]] = {}
     for place, v in enumerate(chosen):
-        mine = key(voters[v]) if variety.params else key_of_kind[v % len(kinds)]
+        is_alike = not variety.params or stays_with_its_kind(variety.params[v])
+        mine = key_of_kind[v % len(kinds)] if is_alike else key(voters[v])
         groups.setdefault((variety.map_of(v, len(kinds)), mine), []).append(place)
     parts = []
+    linear = partial(LinearPool, examined={})
     for (m, shared), members in groups.items():
-        make: Callable[..., VoterPool] = EstimatorPool if shared is None else LinearPool
+        make: Callable[..., VoterPool] = EstimatorPool if shared is None else linear
         names = [chosen[place] for place in members]
         seen = variety.subspaces[names] if m is None and variety.subspaces is not None else None
-        its_own = voters if len(members) == len(voters) else [voters[v] for v in names]
+        its_own = voters if len(members) == len(voters) else taken(voters, names)
         pool = make(its_own, classes, n_jobs, seen)
         parts.append((pool, members, None if m is None else maps[m]))
     if len(parts) == 1 and parts[0][2] is None:
         return parts[0][0]
     return GroupedPool(parts)
-
-
-@dataclass
-class FeatureMap:
-    """A fitted map that voters share.
-
-    Rows are mapped once for all who look at them through this map, and kept until others come.
-    """
-
-    transformer: Any
-    _last: tuple[Any, Any] | None = field(default=None, repr=False)
-
-    def __call__(self, X: Any) -> Any:
-        """Return ``X`` as voters see it."""
-        last = self._last
-        if last is None or last[0] is not X:
-            last = self._last = X, self.transformer.transform(X)
-        return last[1]
-
-    def before(self, estimator: Any) -> Pipeline:
-        """Return ``estimator`` as one that takes rows as they are."""
-        return Pipeline([("map", self.transformer), ("voter", estimator)])
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_last": None}
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "FeatureMap":
-        return FeatureMap(self.transformer, self._last)  # neither ever changes
 
 
 class GroupedPool:
@@ -122,6 +101,8 @@ class GroupedPool:
     def __init__(self, pools: Sequence[tuple[VoterPool, Sequence[int], FeatureMap | None]]):
         self._pools = [pool for pool, _, _ in pools]
         self._maps = [feature_map for _, _, feature_map in pools]
+        self._views = Views()
+        self._last_split: tuple[Voters | None, list[tuple[int, Voters, Voters]]] = None, []
         n_voters = sum(len(voters) for _, voters, _ in pools)
         self._pool_of = np.empty(n_voters, dtype=np.intp)
         self._name_in_pool = np.empty(n_voters, dtype=np.intp)
@@ -198,6 +179,7 @@ class GroupedPool:
         for k, pool in enumerate(self._pools):
             some = self._name_in_pool[voters[self._pool_of[voters] == k]]
             pool.keep(some, training_is_over=training_is_over)
+        self._views.forget()
 
     def share_maps(self, known: dict[bytes, FeatureMap]) -> None:
         """Make one of maps that have come to be equal, also of pools within."""
@@ -211,17 +193,22 @@ class GroupedPool:
 
     def _seen(self, k: int, X: Any) -> Any:
         """Return ``X`` as the voters of the ``k``-th pool see it."""
-        view = self._maps[k]
-        return X if view is None else view(X)
+        return self._views.through(self._maps[k], X)
 
     def _split(self, voters: Voters) -> list[tuple[int, Voters, Voters]]:
         """Return each pool that has some of ``voters``, which of its own, and at what positions."""
-        parts = []
-        for k in range(len(self._pools)):
-            positions = np.flatnonzero(self._pool_of[voters] == k)
-            if len(positions):
-                parts.append((k, self._name_in_pool[voters[positions]], positions))
+        last, parts = self._last_split
+        if last is not voters:  # who trains on an increment is asked of it too
+            parts = list(self._parts(voters))
+            self._last_split = voters, parts
         return parts
+
+    def _parts(self, voters: Voters) -> Iterator[tuple[int, Voters, Voters]]:
+        pool_of = self._pool_of[voters]
+        for k in range(len(self._pools)):
+            positions = np.flatnonzero(pool_of == k)
+            if len(positions):
+                yield k, self._name_in_pool[voters[positions]], positions
 
 
 def _of(sample_weight: Floats | None, positions: Voters) -> Floats | None:

@@ -22,9 +22,11 @@ from skliquid.pools.vector_kernel import (
     WIDTH,
     FourType,
     add_and_look_ahead,
+    add_to_averages,
     are_above,
     as_single,
     dots,
+    fetch,
     four,
     parts,
     where_at_most,
@@ -52,6 +54,7 @@ _LARGEST_GRADIENT = 1e12
 _ROUNDING = 2.0**-52
 _N_LANES = 4
 _FEWEST_SIDE_BY_SIDE = 3
+_ROWS_AHEAD = 3
 
 
 class SparseRows(NamedTuple):
@@ -85,14 +88,15 @@ class Machines(NamedTuple):
     machine's, ``first_row`` where in X its rows begin: machines may look at other features.
 
     ``average`` and ``average_intercept`` are used when ``average_from`` is above zero. The caller
-    then has to finish them with the same BLAS as scikit-learn: ``ends`` has the two factors, the
-    scale of the coefficients and the new intercept.
+    then has to add to the averages with the same BLAS as scikit-learn: ``ends`` has the two
+    factors, the scale of the coefficients and the new intercept. ``count_steps`` does the rest.
     """
 
     coef: Any
     intercept: Any
     average: Any
     average_intercept: Any
+    shows_average: Any
     ends: Any
     alpha: Any
     eta0: Any
@@ -117,6 +121,7 @@ def _is_dense(X): ...
 def _squares_of_row(W, m, X, row): ...
 def _rounded_like(W, value): ...
 def _tiny(W): ...
+def _is_single(W): ...
 def _smallest_scale(W): ...
 
 
@@ -230,6 +235,12 @@ def _(W, value):
 def _(W):
     rounding = 2.0**-23 if W.dtype == types.float32 else 2.0**-52
     return lambda W: rounding
+
+
+@overload(_is_single)
+def _(W):
+    is_single = W.dtype == types.float32
+    return lambda W: is_single
 
 
 @overload(_smallest_scale)
@@ -365,7 +376,9 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
     """
     n_rows, n_lanes = labels.shape[1], min(_N_LANES, chosen.shape[0])
     has_threshold = settings.loss == HINGE or settings.loss == PERCEPTRON
-    if not (has_threshold and settings.average_from == 0 and _fills_vectors(X)):
+    # in single precision, what four averages have to be converted takes longer than the waiting
+    is_quicker = settings.average_from == 0 or not _is_single(machines.coef)
+    if not (has_threshold and is_quicker and _fills_vectors(X)):
         n_lanes = min(1, n_lanes)
     W, lanes, busy, n_busy = machines.coef, np.zeros(n_lanes, LANE), np.arange(n_lanes), n_lanes
     nothing = importance.shape[0]
@@ -374,14 +387,20 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
     base = np.empty((n_lanes, n_rows), dtype=np.int32)
     order = np.empty((n_lanes, n_rows), dtype=np.int32)
     eta, scale = np.empty((n_rows, n_lanes)), np.empty((n_rows + 1, n_lanes))
+    part = np.empty((n_rows + 1 if settings.average_from > 0 else 0, n_lanes))
     for k in range(n_lanes):
         _enter(lanes[k], chosen[k], machines)
         _lay_out(base[k], order[k], machines.seed[chosen[k]], settings.shuffles)
     n_entered = n_lanes
     while n_busy > 0:
         is_side_by_side = n_lanes == _N_LANES and n_busy >= _FEWEST_SIDE_BY_SIDE
-        if is_side_by_side and _plan(lanes, W, settings, eta, scale):
-            _epoch_of_four(lanes, W, X, labels, weights, row_norms, settings, order, eta, scale)
+        if (
+            is_side_by_side
+            and _plan(lanes, W, settings, eta, scale)
+            and _plan_averages(lanes, W, settings, scale, part)
+        ):
+            plan = Plan(order, eta, scale, part)
+            _epoch_of_four(lanes, machines, X, labels, weights, row_norms, settings, plan)
         else:
             for k in busy[:n_busy]:
                 label, weight = labels[lanes[k].problem], importance[lanes[k].weights]
@@ -583,6 +602,41 @@ def _epoch(lane, machines, X, label, importance, row_norms, settings, order):
     lane.objective, lane.doubt = objective, doubt
 
 
+@_compiled()
+def count_steps(machines, chosen, n_machines, n_rows, average_from):
+    """Count the steps just taken by the ``chosen``, and fold what was left open into averages.
+
+    Once an average is shown, scikit-learn starts later calls from the intercept it had before;
+    with several classes it writes the new one over the averaged. We do as it does.
+    """
+    for first in range(0, chosen.shape[0], n_machines):
+        mine = chosen[first : first + n_machines]
+        n_iter = 0
+        for m in mine:
+            n_iter = max(n_iter, machines.n_iter[m])
+        for m in mine:
+            machines.steps[m] += n_iter * n_rows
+            if average_from > 0:
+                _fold(machines, m, average_from <= machines.steps[m] - 1, n_machines == 1)
+
+
+@_compiled()
+def _fold(machines, m, shows, is_alone):
+    W, A, ends = machines.coef, machines.average, machines.ends[m]
+    _shrink(A, m, 1.0 / ends[1])
+    _shrink(W, m, ends[2])
+    new, averaged = ends[3], np.float64(_rounded_like(W, machines.average_intercept[m]))
+    machines.average_intercept[m] = averaged
+    if is_alone:
+        if not shows:
+            machines.intercept[m] = new
+    elif machines.shows_average[m]:
+        machines.average_intercept[m] = np.float64(_rounded_like(W, new))
+    else:
+        machines.intercept[m] = np.float64(_rounded_like(W, new))
+    machines.shows_average[m] = shows
+
+
 # Four machines side by side: every number below is one of each. No branch has to be guessed,
 # since who is right adds zero.
 
@@ -600,6 +654,7 @@ class Step(NamedTuple):
     doubt: Any
     stretch: Any
     reach: Any
+    update: Any
     factor: Any
 
 
@@ -614,6 +669,18 @@ class Visit(NamedTuple):
     next_scale: Any
 
 
+class Plan(NamedTuple):
+    """What is known of an epoch before it begins, a column a machine.
+
+    ``part`` is what a row that pulls at the coefficients pulls at their average.
+    """
+
+    order: Any
+    eta: Any
+    scale: Any
+    part: Any
+
+
 class Rule(NamedTuple):
     """What all steps have in common."""
 
@@ -624,7 +691,7 @@ class Rule(NamedTuple):
     tiny: float
 
 
-def _epoch_of_four(lanes, W, X, labels, weights, row_norms, settings, order, eta, scale): ...
+def _epoch_of_four(lanes, machines, X, labels, weights, row_norms, settings, plan): ...
 def _fills_vectors(X): ...
 
 
@@ -636,20 +703,23 @@ def _(X):
 
 
 @overload(_epoch_of_four)
-def _(lanes, W, X, labels, weights, row_norms, settings, order, eta, scale):
+def _(lanes, machines, X, labels, weights, row_norms, settings, plan):
     if isinstance(X, types.Array):
         return _dense_epoch_of_four.py_func
 
-    def never(lanes, W, X, labels, weights, row_norms, settings, order, eta, scale):
+    def never(lanes, machines, X, labels, weights, row_norms, settings, plan):
         return
 
     return never
 
 
 @_compiled()
-def _dense_epoch_of_four(lanes, W, X, labels, weights, row_norms, settings, order, eta, scale):
+def _dense_epoch_of_four(lanes, machines, X, labels, weights, row_norms, settings, plan):
     a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
-    machines = (a.machine, b.machine, c.machine, d.machine)
+    W, A, each = machines.coef, machines.average, (a.machine, b.machine, c.machine, d.machine)
+    order, eta, scale, part = plan.order, plan.eta, plan.scale, plan.part
+    averages, n_averaged = settings.average_from > 0, _n_averaged(lanes, settings, eta.shape[0])
+    mean = four(a.average_intercept, b.average_intercept, c.average_intercept, d.average_intercept)
     ya, yb, yc, yd = labels[a.problem], labels[b.problem], labels[c.problem], labels[d.problem]
     ia, ib, ic, id_ = weights[a.weights], weights[b.weights], weights[c.weights], weights[d.weights]
     first = (a.first_row, b.first_row, c.first_row, d.first_row)
@@ -658,7 +728,7 @@ def _dense_epoch_of_four(lanes, W, X, labels, weights, row_norms, settings, orde
     last = order.shape[1] - 1
     p, q, r, s = order[0, 0], order[1, 0], order[2, 0], order[3, 0]
     rows = (first[0] + p, first[1] + q, first[2] + r, first[3] + s)
-    dot = dots(W, machines, X, rows)
+    dot = dots(W, each, X, rows)
     for i in range(last + 1):
         visit = Visit(
             four(ya[p], yb[q], yc[r], yd[s]),
@@ -670,17 +740,32 @@ def _dense_epoch_of_four(lanes, W, X, labels, weights, row_norms, settings, orde
         )
         if not _are_clear(step, dot, visit, rule):
             dot = four(
-                _dot(W, machines[0], X, rows[0]),
-                _dot(W, machines[1], X, rows[1]),
-                _dot(W, machines[2], X, rows[2]),
-                _dot(W, machines[3], X, rows[3]),
+                _dot(W, each[0], X, rows[0]),
+                _dot(W, each[1], X, rows[1]),
+                _dot(W, each[2], X, rows[2]),
+                _dot(W, each[3], X, rows[3]),
             )
         step = _next(step, dot, visit, rule, W)
-        n, trained_on = min(i + 1, last), rows
+        if averages:
+            pull = (0.0 - _rounded_like(W, step.update)) / visit.next_scale
+            so_far = four(part[i, 0], part[i, 1], part[i, 2], part[i, 3])
+            add_to_averages(A, each, X, rows, so_far, pull)
+            mean += (step.intercept - mean) / n_averaged
+            n_averaged += 1.0
+        n, soon, trained_on = min(i + 1, last), min(i + _ROWS_AHEAD, last), rows
+        fetch(
+            X,
+            (
+                first[0] + order[0, soon],
+                first[1] + order[1, soon],
+                first[2] + order[2, soon],
+                first[3] + order[3, soon],
+            ),
+        )
         p, q, r, s = order[0, n], order[1, n], order[2, n], order[3, n]
         rows = (first[0] + p, first[1] + q, first[2] + r, first[3] + s)
-        dot = add_and_look_ahead(W, machines, X, trained_on, step.factor, rows)
-    _last(lanes, step, scale, rule)
+        dot = add_and_look_ahead(W, each, X, trained_on, step.factor, rows)
+    _last(lanes, step, mean, scale, rule)
 
 
 @_compiled()
@@ -714,6 +799,44 @@ def _plan(lanes, W, settings, eta, scale):
 
 
 @_compiled()
+def _plan_averages(lanes, W, settings, scale, part):
+    """Fill in what part of an average each step is; return whether all machines average.
+
+    The lanes are then told where these parts end: they depend on nothing but the schedule.
+    """
+    if settings.average_from == 0:
+        return True
+    a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
+    n_rows, one, two = part.shape[0] - 1, four(1.0, 1.0, 1.0, 1.0), four(2.0, 2.0, 2.0, 2.0)
+    n_averaged = _n_averaged(lanes, settings, n_rows)
+    if not are_above(n_averaged, four(0.0, 0.0, 0.0, 0.0)):
+        return False
+    total = four(a.average_a, b.average_a, c.average_a, d.average_a)
+    unit = four(a.average_b, b.average_b, c.average_b, d.average_b)
+    part[0, 0], part[0, 1], part[0, 2], part[0, 3] = parts(total)
+    for i in range(n_rows):
+        share = 1.0 / _rounded_like(W, n_averaged)
+        grown = unit / (1.0 - share)  # which is infinite for the first, and not used
+        unit = where_at_most(two, n_averaged, grown) + where_at_most(n_averaged, one, unit)
+        now = four(scale[i + 1, 0], scale[i + 1, 1], scale[i + 1, 2], scale[i + 1, 3])
+        total += share * unit * now
+        n_averaged += 1.0
+        part[i + 1, 0], part[i + 1, 1], part[i + 1, 2], part[i + 1, 3] = parts(total)
+    a.average_a, b.average_a, c.average_a, d.average_a = parts(total)
+    a.average_b, b.average_b, c.average_b, d.average_b = parts(unit)
+    return True
+
+
+@_compiled()
+def _n_averaged(lanes, settings, n_rows):
+    """Return how many steps will have gone into each average after the next."""
+    a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
+    t = four(a.steps, b.steps, c.steps, d.steps)
+    t += four(a.epoch * n_rows, b.epoch * n_rows, c.epoch * n_rows, d.epoch * n_rows)
+    return t - settings.average_from + 1.0
+
+
+@_compiled()
 def _rule(lanes, W, settings):
     threshold = 1.0 if settings.loss == HINGE else 0.0
     half = 0.5 if _watches(settings) and settings.penalty_counts else 0.0
@@ -735,7 +858,7 @@ def _first(lanes, W, rule):
     length = four(math.sqrt(sa), math.sqrt(sb), math.sqrt(sc), math.sqrt(sd))
     intercept = four(a.intercept, b.intercept, c.intercept, d.intercept)
     zero, squared = four(0.0, 0.0, 0.0, 0.0), four(sa, sb, sc, sd)
-    return Step(intercept, squared, zero, zero, squared, length * rule.slack, zero)
+    return Step(intercept, squared, zero, zero, squared, length * rule.slack, zero, zero)
 
 
 @_compiled()
@@ -771,19 +894,21 @@ def _next(step, dot, visit, rule, W):
         step.doubt + _near(step, dot, visit, rule),
         step.stretch + (abs(pull) + push + squared),
         step.reach + abs(factor) * visit.row_norm * rule.slack,
+        update,
         factor,
     )
 
 
 @_compiled()
-def _last(lanes, step, scale, rule):
+def _last(lanes, step, mean, scale, rule):
     """Write where machines stand when an epoch ends."""
     n_rows = scale.shape[0] - 1
     intercept, objective, doubt = parts(step.intercept), parts(step.objective), parts(step.doubt)
-    stretch, penalty = parts(step.stretch), parts(rule.penalty)
+    stretch, penalty, mean = parts(step.stretch), parts(rule.penalty), parts(mean)
     for k in range(_N_LANES):
         lane = lanes[k]
         lane.intercept, lane.scale, lane.objective = intercept[k], scale[n_rows, k], objective[k]
+        lane.average_intercept = mean[k]
         of_squared = n_rows * (rule.slack + 16 * rule.tiny) * stretch[k] * scale[0, k] ** 2
         lane.doubt = doubt[k] + 2 * penalty[k] * of_squared
 
@@ -811,6 +936,14 @@ def scores_of(coef, machines, X, scores):
     for k in range(machines.shape[0]):
         for row in range(scores.shape[1]):
             scores[k, row] = _dot_in_any_order(coef, machines[k], X, row)
+
+
+@_compiled()
+def fill_votes(coef, intercept, machines, n_machines, X, row_norms, votes, doubtful):
+    """Fill in votes on few rows, or sparse ones; mark voters in doubt."""
+    scores = np.empty((machines.shape[0], row_norms.shape[0]), dtype=coef.dtype)
+    scores_of(coef, machines, X, scores)
+    judge(scores, 0, coef, intercept, machines, n_machines, row_norms, votes, doubtful)
 
 
 @_compiled()

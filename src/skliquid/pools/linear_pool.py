@@ -4,7 +4,7 @@ import copy
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
@@ -21,7 +21,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.utils.fixes import parse_version
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
-from skliquid.pools.voters import Copies, values_of, weights_of
+from skliquid.pools.voters import Copies, twin, values_of, weights_of
 
 OF_EACH_VOTER = ("alpha", "eta0", "random_state", "n_jobs", "warm_start")
 """Parameters that voters of one pool need not have in common."""
@@ -74,6 +74,11 @@ def shared_parameters(estimator: Any) -> tuple[Any, ...]:
     return (type(estimator), *kept.items())
 
 
+def stays_with_its_kind(own: Mapping[str, Any]) -> bool:
+    """Return whether parameters of its own let a voter share a linear pool with its kind."""
+    return all(name in OF_EACH_VOTER for name in own) and own.get("alpha", 1) > 0
+
+
 def _params(estimator: Any) -> dict[str, Any]:
     """Return the parameters of ``estimator``, a perceptron's as those of the SGD that it is."""
     defaults = _default_params()
@@ -99,6 +104,8 @@ class LinearPool:
         Threads for the final fit, as joblib counts them; used only where they pay.
     subspaces : array of int, one row a voter, or None
         The features that each voter looks at; None means all.
+    examined : dict or None
+        What scikit-learn made of voters, by what they share: pools that have it in common ask once.
     """
 
     def __init__(
@@ -107,6 +114,8 @@ class LinearPool:
         classes: NDArray[Any],
         n_jobs: int | None = None,
         subspaces: NDArray[np.intp] | None = None,
+        *,
+        examined: dict[Any, dict[str, Any]] | None = None,
     ):
         self.n_jobs = n_jobs
         self._subspaces = subspaces
@@ -117,7 +126,9 @@ class LinearPool:
         self._votes_dtype = np.min_scalar_type(len(classes) - 1)
         self._shared = _params(estimators[0])
         self._state: dict[str, NDArray[Any]] = {}
+        self._examined = {} if examined is None else examined
         self._fitted_attributes: dict[str, Any] = {}
+        self._last_rows: tuple[Any, Any] = None, None
 
     def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
         """Train ``voters`` on one more increment and return the sample visits it took."""
@@ -138,7 +149,10 @@ class LinearPool:
 
     def accuracy(self, voters: Voters, X: Any, y: Labels) -> Floats:
         """Return the share of rows that each of ``voters`` gets right."""
-        accuracy: Floats = np.mean(self.vote(voters, X) == y.astype(self._votes_dtype), axis=1)
+        n_right = np.add.reduce(
+            self._votes(voters, X, is_of_increment=True) == y.astype(self._votes_dtype), axis=1
+        )
+        accuracy: Floats = n_right / len(y)
         return accuracy
 
     def finish(
@@ -189,7 +203,10 @@ class LinearPool:
 
     def vote(self, voters: Voters, X: Any) -> Votes:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
-        kernel, machines = _kernel(), self._machines_of(voters)
+        return self._votes(voters, X, is_of_increment=False)
+
+    def _votes(self, voters: Voters, X: Any, *, is_of_increment: bool) -> Votes:
+        machines = self._machines_of(voters)
         coef, intercept = self._shown()
         if self._subspaces is not None:
             coef, intercept = (
@@ -197,33 +214,25 @@ class LinearPool:
                 intercept[machines],
             )
             machines = np.arange(len(machines))
-        rows, norms = self._rows(X, coef)
+        keeps = is_of_increment and self._subspaces is None
+        rows, norms = self._kept_rows(X) if keeps else self._rows(X, coef)
         is_sparse = bool(scipy.sparse.issparse(X))
         by_product = not is_sparse and len(norms) >= _ROWS_THAT_PAY_A_PRODUCT
+        kernel, n_machines = _kernel(), self._n_machines
+        votes = np.empty((len(voters), len(norms)), dtype=self._votes_dtype)
+        doubtful = np.zeros(len(voters), dtype=np.bool_)
 
-        def judge(some: NDArray[np.intp], n_voters: int) -> tuple[Votes, NDArray[np.bool_]]:
-            votes = np.empty((n_voters, len(norms)), dtype=self._votes_dtype)
-            doubtful = np.zeros(n_voters, dtype=np.bool_)
-            weights = coef[some, : rows.shape[1]] if by_product else coef[:0]
-            step = (
-                max(_SCORES_AT_ONCE // max(len(some), 1), 1) if by_product else max(len(norms), 1)
-            )
-            for start in range(0, len(norms), step):
-                if by_product:
-                    scores = weights @ rows[start : start + step].T
-                else:
-                    scores = np.empty((len(some), len(norms)), dtype=coef.dtype)
-                    kernel.scores_of(coef, some, rows, scores)
-                kernel.judge(
-                    scores, start, coef, intercept, some, self._n_machines, norms, votes, doubtful
-                )
-            return votes, doubtful
+        def judge(n: int) -> None:
+            some, filled = machines[: n * n_machines], (norms, votes[:n], doubtful[:n])
+            if not by_product:
+                kernel.fill_votes(coef, intercept, some, n_machines, rows, *filled)
+                return
+            for start, scores in _products(coef[some], rows, len(norms)):
+                kernel.judge(scores, start, coef, intercept, some, n_machines, *filled)
 
-        _compile_first(
-            ("vote", coef.dtype, is_sparse, self._votes_dtype), lambda: judge(machines[:0], 0)
-        )
-        votes, doubtful = judge(machines, len(voters))
-        for k in np.flatnonzero(doubtful):
+        _compile_first(("vote", coef.dtype, is_sparse, by_product, self._votes_dtype), judge)
+        judge(len(voters))
+        for k in np.flatnonzero(doubtful) if doubtful.any() else ():
             labels = self.estimators(voters[k : k + 1])[0].predict(self._seen_by(voters[k], X))
             votes[k] = np.searchsorted(self._classes, labels)
         return votes
@@ -247,6 +256,7 @@ class LinearPool:
 
     def keep(self, voters: Voters, *, training_is_over: bool) -> None:
         """Forget all other voters."""
+        self._last_rows = None, None
         if not self._state or len(voters) * self._n_machines == len(self._state["seeds"]):
             return
         machines = self._machines_of(voters)
@@ -261,15 +271,17 @@ class LinearPool:
         twin._state = {name: values.copy() for name, values in self._state.items()}
         return twin
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_last_rows": (None, None)}
+
     def _begin(self, X: Any, y: Labels, sample_weight: Floats | None) -> None:
         """Lay out the arrays, and let scikit-learn look at the parameters and data once."""
-        first, X = clone(self._voters[0]), self._seen_by(0, X)
-        weights = sample_weight if sample_weight is None else sample_weight.reshape(-1, len(y))[0]
-        first.partial_fit(X, self._classes[y], classes=self._classes, **_weights(weights))
-        unfitted = vars(clone(first))
-        self._fitted_attributes = {
-            name: value for name, value in vars(first).items() if name not in unfitted
-        }
+        X = self._seen_by(0, X)
+        key = (shared_parameters(self._voters[0]), X.dtype)
+        if key not in self._examined:
+            self._examined[key] = self._attributes(X, y, sample_weight)
+        self._fitted_attributes = self._examined[key] | {"n_features_in_": X.shape[1]}
+        dtype = self._fitted_attributes["coef_"].dtype
         width = _padded(X.shape[1])
         n = len(self._voters) * self._n_machines
         per_voter = {
@@ -277,9 +289,9 @@ class LinearPool:
             for name in ("alpha", "eta0")
         }
         self._state = per_voter | {
-            "coef": _aligned_zeros(n, width, first.coef_.dtype),
+            "coef": _aligned_zeros(n, width, dtype),
             "intercept": np.zeros(n),
-            "average": np.zeros((n, width if self._averages else 0), dtype=first.coef_.dtype),
+            "average": _aligned_zeros(n, width if self._averages else 0, dtype),
             "average_intercept": np.zeros(n),
             "shows_average": np.zeros(n, dtype=np.bool_),
             "ends": np.zeros((n, 4)),
@@ -288,6 +300,14 @@ class LinearPool:
             "seeds": self._shuffle_seeds(),
             "n_iter": np.zeros(n, dtype=np.int64),
         }
+
+    def _attributes(self, X: Any, y: Labels, sample_weight: Floats | None) -> dict[str, Any]:
+        """Return what scikit-learn adds to a voter that it trains."""
+        first = twin(self._voters[0])
+        unfitted = set(vars(first))
+        weights = sample_weight if sample_weight is None else sample_weight.reshape(-1, len(y))[0]
+        first.partial_fit(X, self._classes[y], classes=self._classes, **_weights(weights))
+        return {name: value for name, value in vars(first).items() if name not in unfitted}
 
     def _shuffle_seeds(self) -> NDArray[np.int64]:
         """Return the seed with which scikit-learn would shuffle for each machine."""
@@ -328,6 +348,14 @@ class LinearPool:
         whole = _aligned_zeros(len(coef), _padded(X.shape[1]), coef.dtype)
         np.put_along_axis(whole, subspaces, coef[:, : subspaces.shape[1]], axis=1)
         return whole
+
+    def _kept_rows(self, X: Any) -> tuple[Any, Floats]:
+        """Return the rows as the kernel takes them; kept, since voters are asked of them too."""
+        last, rows = self._last_rows
+        if last is not X:
+            rows = self._rows(X, self._state["coef"])
+            self._last_rows = X, rows
+        return rows  # type: ignore[no-any-return]
 
     def _rows(self, X: Any, coef: NDArray[Any]) -> tuple[Any, Floats]:
         """Return the rows as the kernel takes them with ``coef``, and the length of each."""
@@ -387,40 +415,22 @@ class LinearPool:
         """Train ``voters`` in one call of the kernel."""
         machines = self._machines_of(voters)
         kernel, state = _kernel(), self._state
-        rows, norms = self._rows(self._seen_by_all(voters, X), state["coef"])
+        rows, norms = self._kept_rows(self._seen_by_all(voters, X))
         labels, importance = self._problems(y, sample_weight)
-        weights, first_row = state["problem"], np.zeros(len(state["seeds"]), dtype=np.int64)
+        arrays = self._arrays()
         if len(importance) > self._n_machines:
-            weights = first_row.copy()
-            weights[machines] = np.arange(len(machines))
+            arrays = arrays._replace(weights=np.zeros(len(state["seeds"]), dtype=np.int64))
+            arrays.weights[machines] = np.arange(len(machines))
         if self._subspaces is not None:
-            first_row[machines] = np.repeat(np.arange(len(voters)), self._n_machines) * len(y)
-        settings = self._settings(
-            is_sparse=bool(scipy.sparse.issparse(X)), max_iter=max_iter, tol=tol
-        )
-        verdict = np.zeros(len(state["seeds"]), dtype=np.int8)
-        arrays = kernel.Machines(
-            coef=state["coef"],
-            intercept=state["intercept"],
-            average=state["average"],
-            average_intercept=state["average_intercept"],
-            ends=state["ends"],
-            alpha=state["alpha"],
-            eta0=state["eta0"],
-            steps=state["steps"],
-            problem=state["problem"],
-            weights=weights,
-            first_row=first_row,
-            seed=state["seeds"],
-            n_iter=state["n_iter"],
-            verdict=verdict,
-        )
+            first_row = np.repeat(np.arange(len(voters)), self._n_machines) * len(y)
+            arrays.first_row[machines] = first_row
+        is_sparse = bool(scipy.sparse.issparse(X))
+        settings = self._settings(is_sparse=is_sparse, max_iter=max_iter, tol=tol)
 
         def take(chosen: NDArray[np.intp]) -> None:
             kernel.take_epochs(arrays, chosen, rows, labels, importance, norms, settings)
 
-        key = ("train", state["coef"].dtype, bool(scipy.sparse.issparse(X)))
-        _compile_first(key, lambda: take(machines[:0]))
+        _compile_first(("train", state["coef"].dtype, is_sparse), lambda n: take(machines[:n]))
         work = len(machines) * len(y) * X.shape[1] * min(max_iter, 5)
         n_jobs = min(work // _WORK_THAT_PAYS_A_THREAD, len(machines))
         if n_jobs > 1:
@@ -430,15 +440,42 @@ class LinearPool:
         else:
             with ThreadPoolExecutor(n_jobs) as threads:  # joblib's would poll for longer than this
                 list(threads.map(take, np.array_split(machines, n_jobs)))
-        if np.any(verdict[machines] == OVERFLOWN):
+        if not self._averages:
+            state["intercept"][machines] = self._stored(state["intercept"][machines])
+        return self._in_doubt(voters, arrays.verdict[machines])
+
+    def _in_doubt(self, voters: Voters, verdict: NDArray[np.int8]) -> Voters:
+        """Return those of ``voters`` for which scikit-learn has to be asked."""
+        if not verdict.any():
+            return voters[:0]
+        if np.any(verdict == OVERFLOWN):
             raise ValueError(
                 "X must not drive coefficients out of range: a voter's became infinite. Scale the "
                 "features, with StandardScaler say."
             )
-        if not self._averages:
-            state["intercept"][machines] = self._stored(state["intercept"][machines])
-        by_voter = verdict[machines].reshape(len(voters), self._n_machines)
+        by_voter = verdict.reshape(len(voters), self._n_machines)
         return voters[np.flatnonzero((by_voter == DOUBTFUL).any(axis=1))]
+
+    def _arrays(self) -> Any:
+        """Return the state as the kernel takes it, to be changed in place."""
+        state = self._state
+        return _kernel().Machines(
+            coef=state["coef"],
+            intercept=state["intercept"],
+            average=state["average"],
+            average_intercept=state["average_intercept"],
+            shows_average=state["shows_average"],
+            ends=state["ends"],
+            alpha=state["alpha"],
+            eta0=state["eta0"],
+            steps=state["steps"],
+            problem=state["problem"],
+            weights=state["problem"],
+            first_row=np.zeros(len(state["seeds"]), dtype=np.int64),
+            seed=state["seeds"],
+            n_iter=state["n_iter"],
+            verdict=np.zeros(len(state["seeds"]), dtype=np.int8),
+        )
 
     def _settings(self, *, is_sparse: bool, max_iter: int, tol: float) -> Any:
         """Return what all machines of a call have in common, as the kernel takes it."""
@@ -478,25 +515,13 @@ class LinearPool:
         with several classes it writes the new one over the averaged. We do as it does.
         """
         state, machines = self._state, self._machines_of(voters)
-        n_iter = state["n_iter"][machines].reshape(len(voters), self._n_machines).max(axis=1)
-        state["steps"][machines] += np.repeat(n_iter, self._n_machines) * n_rows
-        if not self._averages:
-            return
-        dtype, (average_a, average_b, scale, new) = state["coef"].dtype, state["ends"][machines].T
-        axpy = scipy.linalg.blas.get_blas_funcs("axpy", [state["coef"]])  # scikit-learn's
-        for m, a in zip(machines.tolist(), average_a.astype(dtype).tolist(), strict=True):
-            state["average"][m] = axpy(state["coef"][m], state["average"][m], a=a)
-        state["average"][machines] *= (1.0 / average_b).astype(dtype)[:, None]
-        state["coef"][machines] *= scale.astype(dtype)[:, None]
-        shown = state["shows_average"][machines]
-        shows = self._shared["average"] <= state["steps"][machines] - 1
-        state["average_intercept"][machines] = self._stored(state["average_intercept"][machines])
-        if self._n_machines > 1:
-            state["average_intercept"][machines[shown]] = self._stored(new[shown])
-            state["intercept"][machines[~shown]] = self._stored(new[~shown])
-        else:
-            state["intercept"][machines[~shows]] = new[~shows]
-        state["shows_average"][machines] = shows
+        if self._averages:
+            coef, average = state["coef"], state["average"]
+            axpy = _axpy(coef.dtype)
+            for m, a in zip(machines.tolist(), state["ends"][machines, 0].tolist(), strict=True):
+                axpy(coef[m], average[m], a=a)
+        average_from = int(self._shared["average"])
+        _kernel().count_steps(self._arrays(), machines, self._n_machines, n_rows, average_from)
 
     def _shown(self) -> tuple[NDArray[Any], Floats]:
         """Return the coefficients and intercepts that machines vote by."""
@@ -504,6 +529,8 @@ class LinearPool:
         if not self._averages:
             return state["coef"], state["intercept"]
         shows = state["shows_average"]
+        if shows.all():
+            return state["average"], state["average_intercept"]
         return (
             np.where(shows[:, None], state["average"], state["coef"]),
             np.where(shows, state["average_intercept"], state["intercept"]),
@@ -550,15 +577,15 @@ class LinearPool:
     def _problems(self, y: Labels, sample_weight: Floats | None) -> tuple[Any, Any]:
         """Return labels and importance of the rows for each problem: one class against others."""
         dtype = self._state["coef"].dtype
-        positive = np.arange(self._n_machines)[:, None] if self._n_machines > 1 else np.array([[1]])
-        is_positive = y == positive
         negative = 0.0 if self._shared["loss"] == "log_loss" else -1.0
-        labels = np.where(is_positive, 1.0, negative).astype(dtype)
         by_class = np.asarray(self._fitted_attributes["_expanded_class_weight"], dtype=dtype)
         if self._n_machines > 1:
+            is_positive = y == np.arange(self._n_machines)[:, None]
+            labels = np.where(is_positive, 1.0, negative).astype(dtype)
             importance = np.where(is_positive, by_class[:, None], dtype.type(1))
         else:
-            importance = np.where(is_positive, by_class[1], by_class[0])
+            labels = np.array([negative, 1.0], dtype=dtype)[y].reshape(1, -1)
+            importance = by_class[y].reshape(1, -1)
         if sample_weight is not None:
             each = sample_weight.reshape(-1, 1, len(y)).astype(dtype)  # voter, machine, row
             importance = (importance * each).reshape(-1, len(y))
@@ -578,6 +605,12 @@ def _aligned_zeros(n_rows: int, width: int, dtype: Any) -> NDArray[Any]:
     return rows
 
 
+@cache
+def _axpy(dtype: Any) -> Any:
+    """Return the product and sum that scikit-learn calls, which changes its second argument."""
+    return scipy.linalg.blas.get_blas_funcs("axpy", dtype=dtype)
+
+
 def _without(voters: Voters, doubtful: Voters) -> Voters:
     return np.setdiff1d(voters, doubtful) if len(doubtful) else voters
 
@@ -593,13 +626,23 @@ def _kernel() -> Any:
     return linear_kernel
 
 
-def _compile_first(key: tuple[Any, ...], warm_up: Callable[[], Any]) -> None:
-    """Compile what ``warm_up`` calls, or load it from disk; say so when it takes long."""
+def _products(
+    coef: NDArray[Any], rows: NDArray[Any], n_rows: int
+) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Yield the first row of each block, and the scores of all machines on it."""
+    n_at_once = max(_SCORES_AT_ONCE // max(len(coef), 1), 1)
+    weights = coef[:, : rows.shape[1]]
+    for start in range(0, n_rows, n_at_once):
+        yield start, weights @ rows[start : start + n_at_once].T
+
+
+def _compile_first(key: tuple[Any, ...], do: Callable[[int], Any]) -> None:
+    """Compile what ``do`` calls for any number, or load it; say so when it takes long."""
     if key not in _COMPILED:
         notice = threading.Timer(_SECONDS_WITHOUT_A_WORD, sys.stderr.write, [_COMPILING])
         notice.start()
         try:
-            warm_up()
+            do(0)
         finally:
             notice.cancel()
         _COMPILED.add(key)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
 from skliquid.pools import shard as tasks
-from skliquid.pools.grouped_pool import FeatureMap, GroupedPool
+from skliquid.pools.feature_map import FeatureMap
+from skliquid.pools.grouped_pool import GroupedPool
 
 MOST_BYTES_TO_REPEAT = 2**28
 """Bytes of increments after which shards are brought here: the scheduler holds them till then."""

@@ -14,6 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
 WIDTH = 8
+_CACHE_LINE = 64
 _ANY_ORDER = ("reassoc", "nsz", "contract")
 _INDEX, _DOUBLE, _BIT = ir.IntType(64), ir.DoubleType(), ir.IntType(1)
 _DOUBLES, _FOUR = ir.VectorType(_DOUBLE, WIDTH), ir.VectorType(_DOUBLE, 4)
@@ -191,21 +192,15 @@ def add_and_look_ahead(
             z, _ = _row(
                 context, builder, [signature.args[2], None], [arguments[2], arguments[5]], k
             )
-            whole = [_place(k).constant] * WIDTH
-            factor = builder.shuffle_vector(arguments[4], arguments[4], _places(whole))
+            factor = _spread(builder, arguments[4], k)
             total = cgutils.alloca_once_value(builder, _DOUBLES([0.0] * WIDTH))
             builder.store(_DOUBLES([0.0] * WIDTH), total)
             with cgutils.for_range_slice(builder, _INDEX(0), width, _INDEX(WIDTH), _INDEX) as (
                 j,
                 _,
             ):
-                place = _eight(builder, w, j)
-                old = builder.load(place, align=4)
                 step = builder.fmul(_widened(builder, _loaded(builder, x, j)), factor)
-                new = builder.fadd(_widened(builder, old), step)
-                if new.type != old.type:
-                    new = builder.fptrunc(new, old.type)
-                builder.store(new, place, align=4)
+                new = _add_at(builder, _eight(builder, w, j), step)
                 product = builder.fmul(new, _loaded(builder, z, j), flags=_ANY_ORDER)
                 product = _widened(builder, product)
                 builder.store(builder.fadd(builder.load(total), product, flags=_ANY_ORDER), total)
@@ -213,6 +208,71 @@ def add_and_look_ahead(
         return _added_up(builder, sums)
 
     return signature, generate
+
+
+@intrinsic
+def add_to_averages(
+    typing_context: Any, A: Any, machines: Any, X: Any, rows: Any, factors: Any, pulls: Any
+) -> Any:
+    """Add factors times rows of X times pulls to rows of A, each rounded, where pulls are not zero.
+
+    Most rows of most machines pull at nothing, so this looks before it loads.
+    """
+    signature = types.void(A, machines, X, rows, four_type, four_type)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        for k in range(4):
+            pull = builder.extract_element(arguments[5], _place(k))
+            with builder.if_then(builder.fcmp_unordered("!=", pull, _DOUBLE(0.0))):
+                a, width = _row(context, builder, signature.args[:2], arguments[:2], k)
+                x, _ = _row(context, builder, signature.args[2:4], arguments[2:4], k)
+                factor, force = (_spread(builder, each, k) for each in arguments[4:])
+                with cgutils.for_range_slice(builder, _INDEX(0), width, _INDEX(WIDTH), _INDEX) as (
+                    j,
+                    _,
+                ):
+                    step = builder.fmul(_widened(builder, _loaded(builder, x, j)), factor)
+                    _add_at(builder, _eight(builder, a, j), builder.fmul(step, force))
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def fetch(typing_context: Any, X: Any, rows: Any) -> Any:
+    """Ask for rows of X that will be needed soon: shuffled rows are not foreseen by the machine."""
+    signature = types.void(X, rows)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        to_read_soon_from_memory = [number(0), number(3), number(1)]
+        for k in range(4):
+            x, width = _row(context, builder, signature.args, arguments, k)
+            n_bytes = context.get_abi_sizeof(x.type.pointee)
+            line = _INDEX(_CACHE_LINE // n_bytes)
+            with cgutils.for_range_slice(builder, _INDEX(0), width, line, _INDEX) as (j, _):
+                place = builder.bitcast(builder.gep(x, [j]), byte)
+                builder.call(ask, [place, *to_read_soon_from_memory])
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+def _spread(builder: Any, value: Any, k: int) -> Any:
+    """Return the ``k``-th of four numbers, eight times."""
+    return builder.shuffle_vector(value, value, _places([k] * WIDTH))
+
+
+def _add_at(builder: Any, place: Any, step: Any) -> Any:
+    """Add to eight numbers where they are, and return them."""
+    old = builder.load(place, align=4)
+    new = builder.fadd(_widened(builder, old), step)
+    if new.type != old.type:
+        new = builder.fptrunc(new, old.type)
+    builder.store(new, place, align=4)
+    return new
 
 
 def _dot(builder: Any, w: Any, x: Any, width: Any) -> Any:

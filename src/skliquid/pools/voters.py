@@ -1,7 +1,7 @@
 """Voters before they are trained: copies of a few kinds, and what makes them differ."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any, NamedTuple
@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, clone
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.model_selection import ParameterGrid, ParameterSampler
@@ -16,6 +17,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skliquid.arrays import Floats, Voters
+
+OWN_ALPHA = {"alpha": loguniform(1e-6, 1e-2)}
+"""What voters draw when they are not told otherwise."""
+
+FOURIER_MAPS = (None, 0.2, 1.0)
+"""Logarithms with their sign, and random Fourier features of these: lines nearly straight, bumps.
+
+The numbers are inverse squared bandwidths, to be divided by the number of features."""
 
 
 class Sample(NamedTuple):
@@ -65,6 +74,11 @@ def drawn_params(
 
     When all are lists with fewer combinations than voters, each is taken as often as any other.
     """
+    if not distributions:
+        return []
+    if distributions is OWN_ALPHA:  # the same draws, all at once
+        alphas = OWN_ALPHA["alpha"].rvs(size=n_voters, random_state=random_state)
+        return [{"alpha": alpha} for alpha in alphas.tolist()]
     several = distributions if isinstance(distributions, list | tuple) else [distributions]
     is_finite = not any(hasattr(each, "rvs") for one in several for each in one.values())
     n_draws = min(n_voters, len(ParameterGrid(distributions))) if is_finite else n_voters
@@ -99,58 +113,89 @@ def signed_log(X: Any) -> Any:
     return np.sign(X) * np.log1p(3 * np.abs(X))
 
 
-def fourier_maps(n_features: int) -> list[Any]:
-    """Return logarithms with their sign, and random Fourier features of these in two bandwidths.
-
-    For ``n_features`` scaled features a squared distance is about twice their number: one width
-    gives lines that are nearly straight, the other bumps.
-    """
-    logs = FunctionTransformer(signed_log, accept_sparse=True)
+def fitted_maps(maps: Sequence[Any], X: Any, seeds: Sequence[int]) -> list[Any]:
+    """Return copies of ``maps`` with seeds, fitted to ``X``; None for rows as they are."""
+    if maps is FOURIER_MAPS:
+        return _fourier_maps(X[:1], seeds)
     return [
-        logs,
-        *(
-            make_pipeline(logs, RBFSampler(gamma=c / n_features, n_components=100))
-            for c in (0.2, 1.0)
-        ),
+        None if isinstance(each, str) else seeded(each, [seed])[0].fit(X)
+        for each, seed in zip(maps, seeds, strict=True)
     ]
 
 
-class Copies(Sequence[Any]):
-    """Copies of one kind, each with its own seed, made when asked for."""
+def _fourier_maps(X: Any, seeds: Sequence[int]) -> list[Any]:
+    """Return maps of ``FOURIER_MAPS`` that are fitted: to one row, since only its width counts.
 
-    def __init__(self, kind: Any, seeds: Sequence[int]):
-        self.kind, self.seeds = clone(kind), seeds
+    For scaled features a squared distance is about twice their number, hence the bandwidths.
+    """
+    logs = FunctionTransformer(signed_log, accept_sparse=True).fit(X)
+    maps: list[Any] = []
+    for width, seed in zip(FOURIER_MAPS, seeds, strict=True):
+        if width is None:
+            maps.append(logs)
+            continue
+        waves = RBFSampler(gamma=width / X.shape[1], n_components=100)
+        waves.random_state = _derived(seed, 1)[0]
+        maps.append(make_pipeline(logs, waves.fit(X)))
+    return maps
+
+
+class Copies(Sequence[Any]):
+    """Copies of one kind, each with its own seed and parameters, made when asked for."""
+
+    def __init__(
+        self, kind: Any, seeds: Sequence[int], params: Sequence[Mapping[str, Any]] | None = None
+    ):
+        self.kind, self.seeds, self.params = clone(kind), seeds, params
+        values = self.kind.get_params()
+        self._seeded = sorted(n for n in values if n.rsplit("__", 1)[-1] == "random_state")
+        # when nothing inside can be trained, a shallow copy is as good as a clone, and sooner made
+        is_flat = not any(hasattr(value, "get_params") for value in values.values())
+        self._copy: Callable[[Any], Any] = twin if is_flat else clone
 
     def __len__(self) -> int:
         return len(self.seeds)
 
     def __getitem__(self, voter: Any) -> Any:
-        return seeded(self.kind, [self.seeds[voter]])[0]
+        made = _with_seeds(self._copy(self.kind), self._seeded, self.seeds[voter])
+        return made if self.params is None else _with_params(made, self.params[voter])
+
+    def of(self, voters: Sequence[int]) -> "Copies":
+        """Return some of the copies."""
+        some = copy.copy(self)
+        some.seeds = [self.seeds[voter] for voter in voters]
+        some.params = None if self.params is None else [self.params[voter] for voter in voters]
+        return some
+
+
+def taken(voters: Sequence[Any], some: Sequence[int]) -> Sequence[Any]:
+    """Return some of the voters."""
+    return voters.of(some) if isinstance(voters, Copies) else [voters[voter] for voter in some]
 
 
 def values_of(voters: Sequence[Any], name: str) -> NDArray[Any]:
     """Return a parameter of each voter."""
-    if isinstance(voters, Copies):
-        seeds = np.array(voters.seeds)
-        return seeds if name == "random_state" else np.full(len(seeds), getattr(voters.kind, name))
-    return np.array([getattr(voter, name) for voter in voters])
+    if not isinstance(voters, Copies):
+        return np.array([getattr(voter, name) for voter in voters])
+    is_seed = name == "random_state"
+    shared = voters.seeds if is_seed else [getattr(voters.kind, name)] * len(voters)
+    if voters.params is None:
+        return np.array(shared)
+    return np.array(
+        [own.get(name, value) for own, value in zip(voters.params, shared, strict=True)]
+    )
 
 
 def voters_of(
     kinds: Sequence[Any], seeds: Sequence[int], params: Sequence[Mapping[str, Any]] = ()
 ) -> Sequence[Any]:
     """Return a voter for each seed, the kinds being spread evenly over them."""
-    if len(kinds) == 1 and not params:
-        return Copies(kinds[0], seeds)
+    if len(kinds) == 1:
+        return Copies(kinds[0], seeds, params or None)
     voters: list[Any] = [None] * len(seeds)
     for k, kind in enumerate(kinds):
         mine = slice(k, None, len(kinds))
-        voters[mine] = seeded(kind, seeds[mine])
-    for voter, own in zip(voters, params, strict=False):
-        if all(name in vars(voter) for name in own):
-            vars(voter).update(own)
-        else:
-            voter.set_params(**own)
+        voters[mine] = Copies(kind, seeds[mine], params[mine] or None)
     return voters
 
 
@@ -164,28 +209,34 @@ def weights_of(sample_weight: Floats | None, voters: Voters, voter: int) -> Floa
 
 def seeded(kind: Any, seeds: Sequence[int]) -> list[Any]:
     """Return a copy of ``kind`` for each seed, in which every ``random_state`` follows from it."""
-    fresh = clone(kind)
-    params = fresh.get_params()
-    names = sorted(name for name in params if name.rsplit("__", 1)[-1] == "random_state")
-    if any(hasattr(value, "get_params") for value in params.values()):
-        return [_with_seeds(clone(fresh), names, seed) for seed in seeds]
-    # nothing inside can be trained, so a shallow copy is as good as a clone, and much sooner made
-    return [_with_seeds(_copy(fresh), names, seed) for seed in seeds]
+    return list(Copies(kind, seeds))
 
 
-def _copy(voter: Any) -> Any:
+def twin(voter: Any) -> Any:
+    """Return a shallow copy."""
     kind: Any = type(voter)
     if kind.__getstate__ is not BaseEstimator.__getstate__ or hasattr(kind, "__slots__"):
         return copy.copy(voter)
-    twin = kind.__new__(kind)  # as copy would, without asking how
-    vars(twin).update(vars(voter))
-    return twin
+    made = kind.__new__(kind)  # as copy would, without asking how
+    vars(made).update(vars(voter))
+    return made
 
 
 def _with_seeds(voter: Any, names: Sequence[str], seed: int) -> Any:
     if names == ["random_state"]:
         voter.random_state = int(seed)
     elif names:
-        seeds = np.random.SeedSequence(int(seed)).generate_state(len(names))
-        voter.set_params(**dict(zip(names, map(int, seeds), strict=True)))
+        voter.set_params(**dict(zip(names, _derived(seed, len(names)), strict=True)))
     return voter
+
+
+def _with_params(voter: Any, own: Mapping[str, Any]) -> Any:
+    if all(name in vars(voter) for name in own):
+        vars(voter).update(own)
+        return voter
+    return voter.set_params(**own)
+
+
+def _derived(seed: int, n_seeds: int) -> list[int]:
+    """Return several seeds that follow from one."""
+    return list(map(int, np.random.SeedSequence(int(seed)).generate_state(n_seeds)))
