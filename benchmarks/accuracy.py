@@ -14,7 +14,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -42,6 +42,12 @@ from skliquid.mechanisms.selection import at_random
 from skliquid.pools.estimator_pool import n_passes
 
 OURS, CONTROL = "skliquid", "skliquid, pruned at random"
+DIFFERING, AGREEING = "skliquid, differing", "skliquid, agreeing"
+N_VOTERS_AT_EQUAL_COST, N_CANDIDATES_AT_EQUAL_COST = 27, 3
+"""A pool of so many trained in full, and a search among so many, take about as many visits as we.
+
+The numbers are from the splits of ``--choose``, where visits can be compared.
+"""
 RANDOM = Mechanism(at_random, any_candidate)
 
 
@@ -57,14 +63,15 @@ class Selected:
     ordered by how much each helps those before it, and the first are kept (reduce-error).
     """
 
-    def __init__(self, seed: int, *, greedy: bool, n_final: int = 12):
-        self.seed, self.greedy, self.n_final = seed, greedy, n_final
+    def __init__(self, seed: int, *, greedy: bool, n_voters: int = 80, n_final: int = 12):
+        self.seed, self.greedy, self.n_voters, self.n_final = seed, greedy, n_voters, n_final
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> "Selected":
         X_fit, X_judge, y_fit, y_judge = train_test_split(
             X, y, test_size=0.3, stratify=y, random_state=self.seed
         )
-        self.pool_ = ours(self.seed, mechanism="direct").fit(X_fit, y_fit)
+        self.pool_ = ours(self.seed, mechanism="direct", n_estimators=self.n_voters)
+        self.pool_.fit(X_fit, y_fit)
         self.classes_ = self.pool_.classes_
         right = self._votes(X_judge)
         y_judge = np.searchsorted(self.classes_, y_judge)
@@ -90,16 +97,27 @@ class Selected:
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
 
-def halving_search(seed: int) -> HalvingRandomSearchCV:
+class CountedSGD(SGDClassifier):
+    """An ``SGDClassifier`` that adds up, over all of them, how often rows were looked at."""
+
+    visits: ClassVar[int] = 0
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> "CountedSGD":
+        super().fit(X, y)
+        CountedSGD.visits += self.n_iter_ * len(y)
+        return self
+
+
+def halving_search(seed: int, n_candidates: int = 40) -> HalvingRandomSearchCV:
     params = {
         "alpha": loguniform(1e-6, 1e-1),
         "loss": ["log_loss", "modified_huber"],
         "average": [False, True],
     }
     return HalvingRandomSearchCV(
-        SGDClassifier(random_state=seed),
+        CountedSGD(random_state=seed),
         params,
-        n_candidates=40,
+        n_candidates=n_candidates,
         min_resources=60,
         cv=3,
         random_state=seed,
@@ -119,6 +137,12 @@ METHODS: dict[str, Callable[[int], Any]] = {
     ),
     "greedy selection": lambda seed: Selected(seed, greedy=True),
     "reduce-error ordering": lambda seed: Selected(seed, greedy=False),
+    "greedy selection, equal cost": lambda seed: Selected(
+        seed, greedy=True, n_voters=N_VOTERS_AT_EQUAL_COST
+    ),
+    "reduce-error ordering, equal cost": lambda seed: Selected(
+        seed, greedy=False, n_voters=N_VOTERS_AT_EQUAL_COST
+    ),
     "AdaBoost, 50 stumps": lambda seed: AdaBoostClassifier(n_estimators=50, random_state=seed),
     "AdaBoost, 350 stumps": lambda seed: AdaBoostClassifier(n_estimators=350, random_state=seed),
     "AdaBoost, 50 SGD": lambda seed: AdaBoostClassifier(
@@ -130,12 +154,18 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "LightGBM": lightgbm,
     "one SGDClassifier": lambda seed: SGDClassifier(random_state=seed),
     "HalvingRandomSearchCV": halving_search,
+    "HalvingRandomSearchCV, equal cost": lambda seed: halving_search(
+        seed, N_CANDIDATES_AT_EQUAL_COST
+    ),
+    DIFFERING: lambda seed: ours(seed, mechanism="differing"),
+    AGREEING: lambda seed: ours(seed, mechanism="agreeing"),
 }
 
 
 def measured(name: str, data: Halves, seed: int) -> dict[str, Any]:
     """Return how a method does on one split, and what it takes."""
     model = METHODS[name](seed)
+    CountedSGD.visits = 0
     start = time.process_time()
     try:
         model.fit(data.X_train, data.y_train)
@@ -169,7 +199,7 @@ def visits(model: Any, n_rows: int) -> float:
     if isinstance(model, Selected):
         return model.pool_.training_cost_.total / n_rows
     if isinstance(model, HalvingRandomSearchCV):
-        return np.nan
+        return CountedSGD.visits / n_rows
     members = getattr(model, "estimators_", [model])
     return float(sum(map(n_passes, members))) if isinstance(members, list) else np.nan
 
@@ -207,6 +237,8 @@ def run(
 
 def tables(results: pd.DataFrame) -> str:
     """Return the summary as Markdown."""
+    pairs = results[results["method"].isin([OURS, DIFFERING, AGREEING])]
+    results = results[~results["method"].isin([DIFFERING, AGREEING])]
     names = [name for name in METHODS if name in set(results["method"])]
     by = results.groupby(["method", "dataset"])
     mean, error = by["accuracy"].mean().unstack(), by["accuracy"].sem().unstack()
@@ -227,7 +259,25 @@ def tables(results: pd.DataFrame) -> str:
     ]
     if {OURS, CONTROL} <= set(names):
         parts += ["### Goals", goals(results, mean, error).to_markdown(index=False)]
+    if {DIFFERING, AGREEING} <= set(pairs["method"]):
+        parts += ["### Whose errors differ, whose agree", errors_compared(pairs).to_markdown()]
     return "\n\n".join(parts) + "\n"
+
+
+def errors_compared(results: pd.DataFrame) -> pd.DataFrame:
+    """Return how delegation to voters whose errors differ does against those whose agree."""
+    wide = results.pivot(index=["dataset", "split"], columns="method", values="accuracy")
+    rows = {}
+    for dataset, accuracy in wide.groupby("dataset"):
+        gain = 100 * (accuracy[DIFFERING] - accuracy[AGREEING])
+        rows[dataset] = {
+            OURS: f"{100 * accuracy[OURS].mean():.2f}",
+            "differing": f"{100 * accuracy[DIFFERING].mean():.2f}",
+            "agreeing": f"{100 * accuracy[AGREEING].mean():.2f}",
+            "differing minus agreeing": f"{gain.mean():.2f} ± {gain.sem():.2f}",
+            "p": f"{wilcoxon(gain).pvalue:.3f}" if gain.any() else "1",
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def goals(results: pd.DataFrame, mean: pd.DataFrame, error: pd.DataFrame) -> pd.DataFrame:
