@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import loguniform
 from sklearn.base import ClassifierMixin, clone
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDClassifier
