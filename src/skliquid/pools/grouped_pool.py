@@ -191,6 +191,9 @@ class GroupedPool:
             if isinstance(within, GroupedPool):
                 within.share_maps(known)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_last_split": (None, [])}
+
     def _seen(self, k: int, X: Any) -> Any:
         """Return ``X`` as the voters of the ``k``-th pool see it."""
         return self._views.through(self._maps[k], X)

@@ -267,7 +267,8 @@ class LinearPool:
         self._place[voters] = np.arange(len(voters))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LinearPool":
-        twin = copy.copy(self)  # all but the arrays is replaced, never changed
+        twin = copy.copy(self)  # all but these is replaced, never changed
+        twin._examined = dict(self._examined)
         twin._state = {name: values.copy() for name, values in self._state.items()}
         return twin
 
