@@ -10,10 +10,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from skliquid.pools.feature_map import FeatureMap, Views
+from skliquid.pools.fourier_features import FourierFeatures
 from skliquid.pools.voters import FOURIER_MAPS, fitted_maps, seeded, signed_log
 
 TRANSFORMERS = {
     "waves": RBFSampler(gamma=0.1, random_state=0),
+    "fast waves": FourierFeatures(gamma=0.1, random_state=0),
     "few waves": RBFSampler(n_components=3, random_state=0),
     "logarithms": FunctionTransformer(signed_log, accept_sparse=True),
     "nothing": FunctionTransformer(),
@@ -55,7 +57,7 @@ def test_fourier_maps_are_what_a_fit_to_all_rows_gives(binary, kind):
     X, seeds = rows_as(kind, binary[0]), [5, 6, 7]
     logs = FunctionTransformer(signed_log, accept_sparse=True)
     widths = [c / X.shape[1] for c in FOURIER_MAPS if c is not None]
-    waves = [make_pipeline(logs, RBFSampler(gamma=g, n_components=100)) for g in widths]
+    waves = [make_pipeline(logs, FourierFeatures(gamma=g, n_components=100)) for g in widths]
     for ours, each, seed in zip(
         fitted_maps(FOURIER_MAPS, X, seeds), [logs, *waves], seeds, strict=True
     ):

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skliquid.arrays import Floats
+from skliquid.pools.fourier_features import FourierFeatures
 
 Step: TypeAlias = Callable[[Any], Any]
 
@@ -91,10 +92,15 @@ def _of_sampler(sampler: Any) -> tuple[Step, ...]:
     return (_Fourier(sampler),)
 
 
+def _of_features(transformer: Any) -> tuple[Step, ...]:
+    return (transformer.waves,)
+
+
 _KNOWN: dict[type, Callable[[Any], tuple[Step, ...] | None]] = {
     Pipeline: _of_pipeline,
     FunctionTransformer: _of_function,
     RBFSampler: _of_sampler,
+    FourierFeatures: _of_features,
 }
 
 

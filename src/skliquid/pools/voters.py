@@ -11,12 +11,12 @@ import scipy.sparse
 from numpy.typing import NDArray
 from scipy.stats import loguniform
 from sklearn.base import BaseEstimator, clone
-from sklearn.kernel_approximation import RBFSampler
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skliquid.arrays import Floats, Voters
+from skliquid.pools.fourier_features import FourierFeatures
 
 OWN_ALPHA = {"alpha": loguniform(1e-6, 1e-2)}
 """What voters draw when they are not told otherwise."""
@@ -134,7 +134,7 @@ def _fourier_maps(X: Any, seeds: Sequence[int]) -> list[Any]:
         if width is None:
             maps.append(logs)
             continue
-        waves = RBFSampler(gamma=width / X.shape[1], n_components=100)
+        waves = FourierFeatures(gamma=width / X.shape[1], n_components=100)
         waves.random_state = _derived(seed, 1)[0]
         maps.append(make_pipeline(logs, waves.fit(X)))
     return maps
