@@ -55,8 +55,12 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self : FourierFeatures
             The transformer.
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
-        self.sampler_ = RBFSampler(**self.get_params()).fit(X)
+        sampler = RBFSampler(
+            gamma=self.gamma, n_components=self.n_components, random_state=self.random_state
+        )
+        self.sampler_ = sampler.fit(X)  # which checks rows and parameters
+        seen = {"n_features_in_", "feature_names_in_"}
+        self.__dict__ |= {name: vars(sampler)[name] for name in seen & vars(sampler).keys()}
         self._n_features_out = self.n_components
         return self
 
