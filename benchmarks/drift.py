@@ -248,8 +248,8 @@ def main() -> None:
     print(table(runs))
     if options.write:
         page = options.write.read_text()
-        pattern = r"(?s)(<!-- table -->\n).*?(\n<!-- end -->)"
-        options.write.write_text(re.sub(pattern, rf"\1\n{table(runs)}\n\2", page))
+        pattern = r"(?s)(<!-- table -->\n).*?(<!-- end -->)"
+        options.write.write_text(re.sub(pattern, rf"\1\n{table(runs)}\n\n\2", page))
     if options.figure:
         draw(runs, options.figure)
 
