@@ -60,6 +60,8 @@ _ROUNDING = 2.0**-52
 _N_LANES = 4
 _FEWEST_SIDE_BY_SIDE = 3
 _ROWS_AHEAD = 3
+_NEAR_AT_HAND = 2**18
+"""Numbers that stay in a processor's second cache, where asking ahead costs more than it saves."""
 
 
 class SparseRows(NamedTuple):
@@ -730,7 +732,7 @@ def _dense_epoch_of_four(lanes, machines, X, labels, weights, row_norms, setting
     first = (a.first_row, b.first_row, c.first_row, d.first_row)
     rule = _rule(lanes, W, settings)
     step = _first(lanes, W, rule)
-    last = order.shape[1] - 1
+    last, is_far = order.shape[1] - 1, X.size > _NEAR_AT_HAND
     p, q, r, s = order[0, 0], order[1, 0], order[2, 0], order[3, 0]
     rows = (first[0] + p, first[1] + q, first[2] + r, first[3] + s)
     dot = dots(W, each, X, rows)
@@ -758,15 +760,16 @@ def _dense_epoch_of_four(lanes, machines, X, labels, weights, row_norms, setting
             mean += (step.intercept - mean) / n_averaged
             n_averaged += 1.0
         n, soon, trained_on = min(i + 1, last), min(i + _ROWS_AHEAD, last), rows
-        fetch(
-            X,
-            (
-                first[0] + order[0, soon],
-                first[1] + order[1, soon],
-                first[2] + order[2, soon],
-                first[3] + order[3, soon],
-            ),
-        )
+        if is_far:
+            fetch(
+                X,
+                (
+                    first[0] + order[0, soon],
+                    first[1] + order[1, soon],
+                    first[2] + order[2, soon],
+                    first[3] + order[3, soon],
+                ),
+            )
         p, q, r, s = order[0, n], order[1, n], order[2, n], order[3, n]
         rows = (first[0] + p, first[1] + q, first[2] + r, first[3] + s)
         dot = add_and_look_ahead(W, each, X, trained_on, step.factor, rows)
