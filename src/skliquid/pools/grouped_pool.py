@@ -184,7 +184,8 @@ class GroupedPool:
     def share_maps(self, known: dict[bytes, FeatureMap]) -> None:
         """Make one of maps that have come to be equal, also of pools within."""
         self._maps = [
-            view and known.setdefault(pickle.dumps(view.transformer), view) for view in self._maps
+            view and known.setdefault(bytes_of_a_copy(view.transformer), view)
+            for view in self._maps
         ]
         for pool in self._pools:
             within = getattr(pool, "sampled", pool)
@@ -220,3 +221,11 @@ def _of(sample_weight: Floats | None, positions: Voters) -> Floats | None:
         return sample_weight
     own: Floats = sample_weight[positions]
     return own
+
+
+def bytes_of_a_copy(transformer: Any) -> bytes:
+    """Return bytes that are the same for an object and its copies.
+
+    Those of the object itself tell which of its parts are one, and copies may have made them two.
+    """
+    return pickle.dumps(pickle.loads(pickle.dumps(transformer)))

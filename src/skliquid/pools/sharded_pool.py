@@ -1,6 +1,5 @@
 """ShardedPool: voters in shards, each of them a pool on a worker of a cluster."""
 
-import pickle
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 from skliquid.arrays import Floats, Labels, Voters, Votes
 from skliquid.pools import shard as tasks
 from skliquid.pools.feature_map import FeatureMap
-from skliquid.pools.grouped_pool import GroupedPool
+from skliquid.pools.grouped_pool import GroupedPool, bytes_of_a_copy
 
 MOST_BYTES_TO_REPEAT = 2**28
 """Bytes of increments after which shards are brought here: the scheduler holds them till then."""
@@ -252,7 +251,7 @@ class ShardedPool:
             for shard, some in zip(shards, self._members, strict=True)
         ]
         pool = GroupedPool(parts)
-        pool.share_maps({pickle.dumps(each): FeatureMap(each) for each in self._maps if each})
+        pool.share_maps({bytes_of_a_copy(each): FeatureMap(each) for each in self._maps if each})
         return pool
 
     def _root_anew(self) -> None:
