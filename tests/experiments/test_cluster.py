@@ -83,7 +83,7 @@ def test_a_trial_that_is_the_same_everywhere_is_run():
     assert run_as_asked(TRIALS[0], TRIALS[0].key)["n_increments"] > 1
 
 
-def test_a_trial_that_fails_or_kills_is_recorded_and_the_rest_goes_on(tmp_path, deadly):  # noqa: F811
+def test_a_trial_that_fails_or_kills_is_recorded_and_the_rest_goes_on(tmp_path, deadly):  # noqa: F811 (it is the fixture)
     bad = [replace(deadly(name), method=deadly(name).method | FEW) for name in ("always", "wrong")]
     trials = [*bad, *TRIALS[:4]]
     fragile = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}

@@ -356,7 +356,7 @@ class LinearPool:
         if last is not X:
             rows = self._rows(X, self._state["coef"])
             self._last_rows = X, rows
-        return rows  # type: ignore[no-any-return]
+        return rows  # type: ignore[no-any-return]  # it is kept beside its X, as Any
 
     def _rows(self, X: Any, coef: NDArray[Any]) -> tuple[Any, Floats]:
         """Return the rows as the kernel takes them with ``coef``, and the length of each."""

@@ -11,7 +11,7 @@
 
 try:
     import pandas as _pandas  # noqa: F401 (asked for here, so that one place says what is missing)
-    import pyarrow as _pyarrow  # noqa: F401
+    import pyarrow as _pyarrow  # noqa: F401 (the same)
 except ImportError as error:
     raise ImportError(
         f"Reading files in increments needs {error.name}, which is not installed: "
