@@ -88,32 +88,47 @@ class Settings(NamedTuple):
     n_iter_no_change: int
 
 
+MACHINE = np.dtype(
+    [
+        ("alpha", np.float64),
+        ("eta0", np.float64),
+        ("seed", np.int64),
+        ("problem", np.int64),
+        ("weights", np.int64),
+        ("first_row", np.int64),
+        ("steps", np.float64),
+        ("n_iter", np.int64),
+        ("verdict", np.int64),
+        ("intercept", np.float64),
+        ("average_intercept", np.float64),
+        ("shows_average", np.int64),
+        ("average_a", np.float64),
+        ("average_b", np.float64),
+        ("scale", np.float64),
+        ("new_intercept", np.float64),
+    ]
+)
+"""A machine, but for its coefficients.
+
+``problem`` and ``weights`` say which rows of the labels and of their importance are a machine's,
+``first_row`` where in X its rows begin: machines may look at other features.
+
+What follows ``shows_average`` is used when ``average_from`` is above zero. The caller then has to
+add to the averages with the same BLAS as scikit-learn; ``average_a`` and ``average_b`` are the two
+factors, ``scale`` that of the coefficients. ``count_steps`` does the rest.
+"""
+
+
 class Machines(NamedTuple):
-    """What differs from machine to machine, one entry each.
+    """All machines: a row each of coefficients and of their averages, and one of ``MACHINE``.
 
-    ``problem`` and ``weights`` say which rows of the labels and of their importance are a
-    machine's, ``first_row`` where in X its rows begin: machines may look at other features.
-
-    ``average`` and ``average_intercept`` are used when ``average_from`` is above zero. The caller
-    then has to add to the averages with the same BLAS as scikit-learn: ``ends`` has the two
-    factors, the scale of the coefficients and the new intercept. ``count_steps`` does the rest.
+    One array of records instead of one array a field: each array that a compiled function is
+    handed is counted in and out, which took as long as twenty rows.
     """
 
     coef: Any
-    intercept: Any
     average: Any
-    average_intercept: Any
-    shows_average: Any
-    ends: Any
-    alpha: Any
-    eta0: Any
-    steps: Any
-    problem: Any
-    weights: Any
-    first_row: Any
-    seed: Any
-    n_iter: Any
-    verdict: Any
+    each: Any
 
 
 # Rows, dense or sparse: numba chooses by type. ``W`` holds coefficients, a row a machine.
@@ -350,6 +365,7 @@ def legacy_draws(seeds, n_draws):
 LANE = np.dtype(
     [
         ("machine", np.int64),
+        ("verdict", np.int64),
         ("problem", np.int64),
         ("weights", np.int64),
         ("first_row", np.int64),
@@ -374,12 +390,15 @@ LANE = np.dtype(
 
 
 @_compiled()
-def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
+def take_epochs(machines, chosen, X, labels, importance, row_norms, settings, orders):
     """Train the ``chosen`` machines on the rows, for as many epochs as scikit-learn would.
 
     Machines with a threshold run four at a time: while one waits for a sum, others go on. One that
     is done leaves its lane to the next. When no next is there, its rows weigh nothing from then on,
     and the last two run alone.
+
+    ``orders`` has a row for each machine, to be filled in when it begins with -1, or none at all:
+    a machine shuffles as many rows in the same way again and again.
     """
     n_rows, n_lanes = labels.shape[1], min(_N_LANES, chosen.shape[0])
     has_threshold = settings.loss == HINGE or settings.loss == PERCEPTRON
@@ -387,41 +406,43 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
     is_quicker = settings.average_from == 0 or not _is_single(machines.coef)
     if not (has_threshold and is_quicker and _fills_vectors(X)):
         n_lanes = min(1, n_lanes)
-    W, lanes, busy, n_busy = machines.coef, np.zeros(n_lanes, LANE), np.arange(n_lanes), n_lanes
+    W, A, each = machines.coef, machines.average, machines.each
+    lanes, busy, n_busy = np.zeros(n_lanes, LANE), np.arange(n_lanes), n_lanes
     nothing = importance.shape[0]
     weights = np.zeros((nothing + 1, n_rows), dtype=importance.dtype)
     weights[:nothing] = importance
     base = np.empty((n_lanes, n_rows), dtype=np.int32)
     order = np.empty((n_lanes, n_rows), dtype=np.int32)
     eta, scale = np.empty((n_rows, n_lanes)), np.empty((n_rows + 1, n_lanes))
+    planned = np.zeros(n_lanes, LANE)
     part = np.empty((n_rows + 1 if settings.average_from > 0 else 0, n_lanes))
     for k in range(n_lanes):
-        _enter(lanes[k], chosen[k], machines)
-        _lay_out(base[k], order[k], machines.seed[chosen[k]], settings.shuffles)
+        _enter(lanes[k], chosen[k], each[chosen[k]], W)
+        _lay_out(base[k], order[k], each[chosen[k]].seed, settings.shuffles, orders, chosen[k])
     n_entered = n_lanes
     while n_busy > 0:
         is_side_by_side = n_lanes == _N_LANES and n_busy >= _FEWEST_SIDE_BY_SIDE
         if (
             is_side_by_side
-            and _plan(lanes, W, settings, eta, scale)
+            and _plan(lanes, W, settings, eta, scale, planned)
             and _plan_averages(lanes, W, settings, scale, part)
         ):
             plan = Plan(order, eta, scale, part)
-            _epoch_of_four(lanes, machines, X, labels, weights, row_norms, settings, plan)
+            _epoch_of_four(lanes, W, A, X, labels, weights, row_norms, settings, plan)
         else:
             for k in busy[:n_busy]:
                 label, weight = labels[lanes[k].problem], importance[lanes[k].weights]
-                _epoch(lanes[k], machines, X, label, weight, row_norms, settings, order[k])
+                _epoch(lanes[k], W, A, X, label, weight, row_norms, settings, order[k])
         for i in range(n_busy - 1, -1, -1):
             k = busy[i]
-            if not _is_over(lanes[k], machines, n_rows, settings):
+            if not _is_over(lanes[k], W, n_rows, settings):
                 _compose(order[k], base[k])
                 continue
-            _leave(lanes[k], machines, settings)
+            _leave(lanes[k], each[lanes[k].machine], W, settings)
             if n_entered < chosen.shape[0]:
-                _enter(lanes[k], chosen[n_entered], machines)
-                _lay_out(base[k], order[k], machines.seed[chosen[n_entered]], settings.shuffles)
-                n_entered += 1
+                m, n_entered = chosen[n_entered], n_entered + 1
+                _enter(lanes[k], m, each[m], W)
+                _lay_out(base[k], order[k], each[m].seed, settings.shuffles, orders, m)
             else:
                 lanes[k].weights = nothing
                 n_busy -= 1
@@ -429,14 +450,21 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings):
 
 
 @_compiled()
-def _lay_out(base, order, seed, shuffles):
+def _lay_out(base, order, seed, shuffles, orders, m):
     """Fill in the order of a machine's rows in every epoch, and in the first."""
-    for i in range(base.shape[0]):
+    n_rows, is_kept = base.shape[0], m < orders.shape[0]
+    if is_kept and orders[m, 0] >= 0:
+        for i in range(n_rows):
+            base[i] = order[i] = orders[m, i]
+        return
+    for i in range(n_rows):
         base[i] = i
     if shuffles:
         shuffle(seed, base)
-    for i in range(base.shape[0]):
+    for i in range(n_rows):
         order[i] = base[i]
+        if is_kept:
+            orders[m, i] = base[i]
 
 
 @_compiled()
@@ -448,36 +476,34 @@ def _compose(order, base):
 
 
 @_compiled()
-def _enter(lane, m, machines):
+def _enter(lane, m, machine, W):
     """Let machine ``m`` take a lane."""
-    lane.machine, lane.problem, lane.weights = m, machines.problem[m], machines.weights[m]
-    lane.first_row = machines.first_row[m]
+    lane.machine, lane.verdict = m, SETTLED
+    lane.problem, lane.weights = machine.problem, machine.weights
+    lane.first_row = machine.first_row
     lane.epoch, lane.n_worse = 0, 0
-    lane.alpha, lane.eta0, lane.steps = machines.alpha[m], machines.eta0[m], machines.steps[m]
-    lane.intercept, lane.average_intercept = machines.intercept[m], machines.average_intercept[m]
+    lane.alpha, lane.eta0, lane.steps = machine.alpha, machine.eta0, machine.steps
+    lane.intercept, lane.average_intercept = machine.intercept, machine.average_intercept
     lane.scale, lane.average_a, lane.average_b = 1.0, 0.0, 1.0
-    lane.squared = _inner(machines.coef, m, machines.coef, m)
+    lane.squared = _inner(W, m, W, m)
     lane.best, lane.best_doubt = np.inf, 0.0
-    machines.verdict[m] = SETTLED
 
 
 @_compiled()
-def _is_over(lane, machines, n_rows, settings):
+def _is_over(lane, W, n_rows, settings):
     """Return whether the machine in ``lane`` has taken its last epoch."""
-    m = lane.machine
-    if machines.verdict[m] == DOUBTFUL:
+    if lane.verdict == DOUBTFUL:
         return True
     lane.epoch += 1
-    machines.n_iter[m] = lane.epoch
-    if not (math.isfinite(lane.intercept) and _all_finite(machines.coef, m)):
-        machines.verdict[m] = OVERFLOWN
+    if not (math.isfinite(lane.intercept) and _all_finite(W, lane.machine)):
+        lane.verdict = OVERFLOWN
         return True
     if _watches(settings):
         objective = lane.objective / n_rows
         doubt = lane.doubt / n_rows + 4 * n_rows * _ROUNDING * abs(objective)
         goal = lane.best - settings.tol
         if abs(objective - goal) <= doubt + lane.best_doubt:
-            machines.verdict[m] = DOUBTFUL
+            lane.verdict = DOUBTFUL
             return True
         lane.n_worse = lane.n_worse + 1 if objective > goal else 0
         if objective < lane.best:
@@ -488,17 +514,16 @@ def _is_over(lane, machines, n_rows, settings):
 
 
 @_compiled()
-def _leave(lane, machines, settings):
+def _leave(lane, machine, W, settings):
     """Write what the machine in ``lane`` has learned."""
-    m = lane.machine
+    machine.n_iter, machine.verdict = lane.epoch, lane.verdict
     if settings.average_from > 0:
-        ends = machines.ends[m]
-        ends[0], ends[1] = lane.average_a, lane.average_b
-        ends[2], ends[3] = lane.scale, lane.intercept
-        machines.average_intercept[m] = lane.average_intercept
+        machine.average_a, machine.average_b = lane.average_a, lane.average_b
+        machine.scale, machine.new_intercept = lane.scale, lane.intercept
+        machine.average_intercept = lane.average_intercept
     else:
-        _shrink(machines.coef, m, lane.scale)
-        machines.intercept[m] = lane.intercept
+        _shrink(W, lane.machine, lane.scale)
+        machine.intercept = lane.intercept
 
 
 @_compiled()
@@ -521,9 +546,9 @@ def _start(alpha):
 
 
 @_compiled()
-def _epoch(lane, machines, X, label, importance, row_norms, settings, order):
+def _epoch(lane, W, A, X, label, importance, row_norms, settings, order):
     """Take the machine in ``lane`` through the rows, whatever its loss."""
-    W, A, m, kind = machines.coef, machines.average, lane.machine, settings.loss
+    m, kind = lane.machine, settings.loss
     n_rows, first, watches = order.shape[0], lane.first_row, _watches(settings)
     weighs = watches and settings.penalty_counts
     has_threshold = kind == HINGE or kind == PERCEPTRON
@@ -575,7 +600,7 @@ def _epoch(lane, machines, X, label, importance, row_norms, settings, order):
             squared_doubt += 8 * tiny * squared
             if scale < smallest_scale:
                 if average_a != 0.0:
-                    machines.verdict[m] = DOUBTFUL
+                    lane.verdict = DOUBTFUL
                     return
                 _shrink(W, m, scale)
                 reach *= scale
@@ -616,32 +641,33 @@ def count_steps(machines, chosen, n_machines, n_rows, average_from):
     Once an average is shown, scikit-learn starts later calls from the intercept it had before;
     with several classes it writes the new one over the averaged. We do as it does.
     """
+    W, A, each = machines.coef, machines.average, machines.each
     for first in range(0, chosen.shape[0], n_machines):
         mine = chosen[first : first + n_machines]
         n_iter = 0
         for m in mine:
-            n_iter = max(n_iter, machines.n_iter[m])
+            n_iter = max(n_iter, each[m].n_iter)
         for m in mine:
-            machines.steps[m] += n_iter * n_rows
+            each[m].steps += n_iter * n_rows
             if average_from > 0:
-                _fold(machines, m, average_from <= machines.steps[m] - 1, n_machines == 1)
+                _shrink(A, m, 1.0 / each[m].average_b)
+                _shrink(W, m, each[m].scale)
+                _show(each[m], W, average_from <= each[m].steps - 1, n_machines == 1)
 
 
 @_compiled()
-def _fold(machines, m, shows, is_alone):
-    W, A, ends = machines.coef, machines.average, machines.ends[m]
-    _shrink(A, m, 1.0 / ends[1])
-    _shrink(W, m, ends[2])
-    new, averaged = ends[3], np.float64(_rounded_like(W, machines.average_intercept[m]))
-    machines.average_intercept[m] = averaged
+def _show(machine, W, shows, is_alone):
+    """Write the intercepts, and whether it is the averages that the machine shows."""
+    new = machine.new_intercept
+    machine.average_intercept = np.float64(_rounded_like(W, machine.average_intercept))
     if is_alone:
         if not shows:
-            machines.intercept[m] = new
-    elif machines.shows_average[m]:
-        machines.average_intercept[m] = np.float64(_rounded_like(W, new))
+            machine.intercept = new
+    elif machine.shows_average:
+        machine.average_intercept = np.float64(_rounded_like(W, new))
     else:
-        machines.intercept[m] = np.float64(_rounded_like(W, new))
-    machines.shows_average[m] = shows
+        machine.intercept = np.float64(_rounded_like(W, new))
+    machine.shows_average = shows
 
 
 # Four machines side by side: every number below is one of each. No branch has to be guessed,
@@ -698,7 +724,7 @@ class Rule(NamedTuple):
     tiny: float
 
 
-def _epoch_of_four(lanes, machines, X, labels, weights, row_norms, settings, plan): ...
+def _epoch_of_four(lanes, W, A, X, labels, weights, row_norms, settings, plan): ...
 def _fills_vectors(X): ...
 
 
@@ -710,20 +736,20 @@ def _(X):
 
 
 @overload(_epoch_of_four)
-def _(lanes, machines, X, labels, weights, row_norms, settings, plan):
+def _(lanes, W, A, X, labels, weights, row_norms, settings, plan):
     if isinstance(X, types.Array):
         return _dense_epoch_of_four.py_func
 
-    def never(lanes, machines, X, labels, weights, row_norms, settings, plan):
+    def never(lanes, W, A, X, labels, weights, row_norms, settings, plan):
         return
 
     return never
 
 
 @_compiled()
-def _dense_epoch_of_four(lanes, machines, X, labels, weights, row_norms, settings, plan):
+def _dense_epoch_of_four(lanes, W, A, X, labels, weights, row_norms, settings, plan):
     a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
-    W, A, each = machines.coef, machines.average, (a.machine, b.machine, c.machine, d.machine)
+    each = (a.machine, b.machine, c.machine, d.machine)
     order, eta, scale, part = plan.order, plan.eta, plan.scale, plan.part
     averages, n_averaged = settings.average_from > 0, _n_averaged(lanes, settings, eta.shape[0])
     mean = four(a.average_intercept, b.average_intercept, c.average_intercept, d.average_intercept)
@@ -777,10 +803,24 @@ def _dense_epoch_of_four(lanes, machines, X, labels, weights, row_norms, setting
 
 
 @_compiled()
-def _plan(lanes, W, settings, eta, scale):
+def _are_planned(lanes, planned, n_rows):
+    """Return whether the last plan is theirs too, as of those who begin together."""
+    are_alike = True
+    for k in range(_N_LANES):
+        a, b = lanes[k], planned[k]
+        are_alike &= a.alpha == b.alpha and a.eta0 == b.eta0 and a.scale == b.scale
+        are_alike &= a.steps + a.epoch * n_rows == b.steps + b.epoch * n_rows
+    return are_alike
+
+
+@_compiled()
+def _plan(lanes, W, settings, eta, scale, planned):
     """Fill in step sizes and scales of the next epoch; return whether no scale is too small."""
+    n_rows, smallest = eta.shape[0], _smallest_scale(W)
+    if _are_planned(lanes, planned, n_rows):
+        return scale[n_rows].min() > smallest
     a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
-    n_rows, zero = eta.shape[0], four(0.0, 0.0, 0.0, 0.0)
+    zero = four(0.0, 0.0, 0.0, 0.0)
     alpha, eta0 = four(a.alpha, b.alpha, c.alpha, d.alpha), four(a.eta0, b.eta0, c.eta0, d.eta0)
     start = four(_start(a.alpha), _start(b.alpha), _start(c.alpha), _start(d.alpha))
     t = four(a.steps, b.steps, c.steps, d.steps)
@@ -803,7 +843,11 @@ def _plan(lanes, W, settings, eta, scale):
         t += 1.0
         eta[i, 0], eta[i, 1], eta[i, 2], eta[i, 3] = parts(step_size)
         scale[i + 1, 0], scale[i + 1, 1], scale[i + 1, 2], scale[i + 1, 3] = parts(now)
-    return are_above(now, zero + _smallest_scale(W))
+    for k in range(_N_LANES):
+        planned[k].alpha, planned[k].eta0 = lanes[k].alpha, lanes[k].eta0
+        planned[k].steps, planned[k].epoch = lanes[k].steps, lanes[k].epoch
+        planned[k].scale = lanes[k].scale
+    return are_above(now, zero + smallest)
 
 
 @_compiled()
@@ -927,22 +971,42 @@ def _shrink(W, m, scale):
         W[m, j] *= _rounded_like(W, scale)
 
 
-@_compiled()
+@_compiled(fastmath={"reassoc", "nsz"})
 def _all_finite(W, m):
+    total = 0.0
     for j in range(W.shape[1]):
-        if not math.isfinite(W[m, j]):
-            return False
-    return True
+        total += 0.0 * W[m, j]  # which is not a number for those that are not finite
+    return total == 0.0
 
 
 # Voting
 
 
+def _scores_of_four(W, m, X, start): ...
+
+
+@overload(_scores_of_four)
+def _(W, m, X, start):
+    if not isinstance(X, types.Array):
+        return lambda W, m, X, start: (0.0, 0.0, 0.0, 0.0)  # which nobody asks for
+
+    def dense(W, m, X, start):
+        return parts(dots(W, (m, m, m, m), X, (start, start + 1, start + 2, start + 3)))
+
+    return dense
+
+
 @_compiled()
 def scores_of(coef, machines, X, scores):
     """Fill in the product of coefficients and rows, for few rows or sparse ones."""
+    n_rows = scores.shape[1]
+    n_by_four = n_rows // 4 * 4 if _fills_vectors(X) else 0
     for k in range(machines.shape[0]):
-        for row in range(scores.shape[1]):
+        for row in range(0, n_by_four, 4):
+            scores[k, row], scores[k, row + 1], scores[k, row + 2], scores[k, row + 3] = (
+                _scores_of_four(coef, machines[k], X, row)
+            )
+        for row in range(n_by_four, n_rows):
             scores[k, row] = _dot_in_any_order(coef, machines[k], X, row)
 
 

@@ -43,7 +43,9 @@ _MOST_NUMBERS_TO_COPY = 2**24  # beyond this, rows are not copied to be padded
 _COMPILED: set[tuple[Any, ...]] = set()
 _COMPILING = "skliquid is compiling its linear voters, once; later it loads them from disk.\n"
 _SECONDS_WITHOUT_A_WORD = 2
-_MOVING = ("coef", "intercept", "average", "average_intercept")
+_BLANK = ("intercept", "average_intercept", "shows_average")
+_MOST_ORDERS_TO_KEEP = 2**20
+_NO_ORDERS = np.empty((0, 0), dtype=np.int32)
 _LARGEST_INT = 2**31 - 1
 _PENALTY_COUNTS = parse_version(sklearn.__version__) >= parse_version("1.8")
 _WORK_THAT_PAYS_A_THREAD = 2_000_000
@@ -129,12 +131,13 @@ class LinearPool:
         self._examined = {} if examined is None else examined
         self._fitted_attributes: dict[str, Any] = {}
         self._last_rows: tuple[Any, Any] = None, None
+        self._orders = _NO_ORDERS
 
     def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
         """Train ``voters`` on one more increment and return the sample visits it took."""
         if not self._state:
             self._begin(X, y, sample_weight)
-        before = {name: self._state[name].copy() for name in _MOVING} if self._averages else {}
+        before = {name: values.copy() for name, values in self._state.items() if self._averages}
         doubtful = self._take_epochs(voters, X, y, sample_weight, max_iter=1, tol=-np.inf)
         self._count_steps(_without(voters, doubtful), len(y))
         for voter in doubtful.tolist():
@@ -169,14 +172,16 @@ class LinearPool:
         if not self._state:
             self._begin(X, y, sample_weight)
         state, machines = self._state, self._machines_of(voters)
+        each = state["each"]
         warmed = {voter: self.estimators(np.array([voter]))[0] for voter in voters.tolist() if warm}
         if warm:
             dtype = state["coef"].dtype  # in which scikit-learn starts warm
-            state["intercept"][machines] = state["intercept"][machines].astype(dtype)
+            each["intercept"][machines] = each["intercept"][machines].astype(dtype)
         else:
-            for name in (*_MOVING, "shows_average"):
-                state[name][machines] = 0
-        state["steps"][machines] = 1
+            state["coef"][machines] = state["average"][machines] = 0
+            for name in _BLANK:
+                each[name][machines] = 0
+        each["steps"][machines] = 1
         tol = -np.inf if self._shared["tol"] is None else self._shared["tol"]
         max_iter = min(self._shared["max_iter"], max_passes or np.inf)
         if warm and self._averages:
@@ -192,7 +197,7 @@ class LinearPool:
                 weights = weights_of(sample_weight, voters, voter)
                 estimator.fit(self._seen_by(voter, X), self._classes[y], **_weights(weights))
                 self._read(voter, estimator)
-        n_iter = state["n_iter"][machines].reshape(len(voters), -1).max(axis=1)
+        n_iter = each["n_iter"][machines].reshape(len(voters), -1).max(axis=1)
         if tol > -np.inf and np.any(n_iter == self._shared["max_iter"]):
             warnings.warn(
                 "A voter took max_iter epochs without converging: raise max_iter or scale X.",
@@ -247,8 +252,8 @@ class LinearPool:
             vars(estimator).update(self._fitted_attributes)
             estimator.coef_ = self._unpadded(coef, machines)
             estimator.intercept_ = intercept[machines].astype(self._intercept_dtype)
-            estimator.n_iter_ = int(self._state["n_iter"][machines].max())
-            estimator.t_ = float(self._state["steps"][machines[0]])
+            estimator.n_iter_ = int(self._state["each"]["n_iter"][machines].max())
+            estimator.t_ = float(self._state["each"]["steps"][machines[0]])
             if self._averages:
                 self._write_average(estimator, machines)
             made.append(estimator)
@@ -256,8 +261,8 @@ class LinearPool:
 
     def keep(self, voters: Voters, *, training_is_over: bool) -> None:
         """Forget all other voters."""
-        self._last_rows = None, None
-        if not self._state or len(voters) * self._n_machines == len(self._state["seeds"]):
+        self._last_rows, self._orders = (None, None), _NO_ORDERS
+        if not self._state or len(voters) * self._n_machines == len(self._state["each"]):
             return
         machines = self._machines_of(voters)
         self._state = {name: values[machines] for name, values in self._state.items()}
@@ -268,12 +273,13 @@ class LinearPool:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LinearPool":
         twin = copy.copy(self)  # all but these is replaced, never changed
+        twin._orders = _NO_ORDERS
         twin._examined = dict(self._examined)
         twin._state = {name: values.copy() for name, values in self._state.items()}
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_last_rows": (None, None)}
+        return self.__dict__ | {"_last_rows": (None, None), "_orders": _NO_ORDERS}
 
     def _begin(self, X: Any, y: Labels, sample_weight: Floats | None) -> None:
         """Lay out the arrays, and let scikit-learn look at the parameters and data once."""
@@ -285,21 +291,15 @@ class LinearPool:
         dtype = self._fitted_attributes["coef_"].dtype
         width = _padded(X.shape[1])
         n = len(self._voters) * self._n_machines
-        per_voter = {
-            name: np.repeat(values_of(self._voters, name).astype(np.float64), self._n_machines)
-            for name in ("alpha", "eta0")
-        }
-        self._state = per_voter | {
+        each = np.zeros(n, dtype=_kernel().MACHINE)
+        for name in ("alpha", "eta0"):
+            each[name] = np.repeat(values_of(self._voters, name), self._n_machines)
+        each["problem"] = np.tile(np.arange(self._n_machines), len(self._voters))
+        each["seed"], each["steps"] = self._shuffle_seeds(), 1
+        self._state = {
             "coef": _aligned_zeros(n, width, dtype),
-            "intercept": np.zeros(n),
             "average": _aligned_zeros(n, width if self._averages else 0, dtype),
-            "average_intercept": np.zeros(n),
-            "shows_average": np.zeros(n, dtype=np.bool_),
-            "ends": np.zeros((n, 4)),
-            "steps": np.ones(n),
-            "problem": np.tile(np.arange(self._n_machines), len(self._voters)),
-            "seeds": self._shuffle_seeds(),
-            "n_iter": np.zeros(n, dtype=np.int64),
+            "each": each,
         }
 
     def _attributes(self, X: Any, y: Labels, sample_weight: Floats | None) -> dict[str, Any]:
@@ -418,18 +418,23 @@ class LinearPool:
         kernel, state = _kernel(), self._state
         rows, norms = self._kept_rows(self._seen_by_all(voters, X))
         labels, importance = self._problems(y, sample_weight)
-        arrays = self._arrays()
-        if len(importance) > self._n_machines:
-            arrays = arrays._replace(weights=np.zeros(len(state["seeds"]), dtype=np.int64))
-            arrays.weights[machines] = np.arange(len(machines))
+        each = state["each"]
+        each["weights"][machines] = (
+            np.arange(len(machines))
+            if len(importance) > self._n_machines
+            else each["problem"][machines]
+        )
         if self._subspaces is not None:
             first_row = np.repeat(np.arange(len(voters)), self._n_machines) * len(y)
-            arrays.first_row[machines] = first_row
+            each["first_row"][machines] = first_row
         is_sparse = bool(scipy.sparse.issparse(X))
         settings = self._settings(is_sparse=is_sparse, max_iter=max_iter, tol=tol)
 
+        orders = self._kept_orders(len(y) if max_iter == 1 else 0)
+
         def take(chosen: NDArray[np.intp]) -> None:
-            kernel.take_epochs(arrays, chosen, rows, labels, importance, norms, settings)
+            arrays = self._arrays()
+            kernel.take_epochs(arrays, chosen, rows, labels, importance, norms, settings, orders)
 
         _compile_first(("train", state["coef"].dtype, is_sparse), lambda n: take(machines[:n]))
         work = len(machines) * len(y) * X.shape[1] * min(max_iter, 5)
@@ -442,10 +447,10 @@ class LinearPool:
             with ThreadPoolExecutor(n_jobs) as threads:  # joblib's would poll for longer than this
                 list(threads.map(take, np.array_split(machines, n_jobs)))
         if not self._averages:
-            state["intercept"][machines] = self._stored(state["intercept"][machines])
-        return self._in_doubt(voters, arrays.verdict[machines])
+            each["intercept"][machines] = self._stored(each["intercept"][machines])
+        return self._in_doubt(voters, each["verdict"][machines])
 
-    def _in_doubt(self, voters: Voters, verdict: NDArray[np.int8]) -> Voters:
+    def _in_doubt(self, voters: Voters, verdict: NDArray[np.int64]) -> Voters:
         """Return those of ``voters`` for which scikit-learn has to be asked."""
         if not verdict.any():
             return voters[:0]
@@ -457,26 +462,18 @@ class LinearPool:
         by_voter = verdict.reshape(len(voters), self._n_machines)
         return voters[np.flatnonzero((by_voter == DOUBTFUL).any(axis=1))]
 
+    def _kept_orders(self, n_rows: int) -> NDArray[np.int32]:
+        """Return in which order each machine takes so many rows, as far as that is known."""
+        n = len(self._state["each"])
+        if not 0 < n * n_rows <= _MOST_ORDERS_TO_KEEP:
+            return np.empty((0, n_rows), dtype=np.int32)
+        if self._orders.shape != (n, n_rows):
+            self._orders = np.full((n, n_rows), -1, dtype=np.int32)
+        return self._orders
+
     def _arrays(self) -> Any:
         """Return the state as the kernel takes it, to be changed in place."""
-        state = self._state
-        return _kernel().Machines(
-            coef=state["coef"],
-            intercept=state["intercept"],
-            average=state["average"],
-            average_intercept=state["average_intercept"],
-            shows_average=state["shows_average"],
-            ends=state["ends"],
-            alpha=state["alpha"],
-            eta0=state["eta0"],
-            steps=state["steps"],
-            problem=state["problem"],
-            weights=state["problem"],
-            first_row=np.zeros(len(state["seeds"]), dtype=np.int64),
-            seed=state["seeds"],
-            n_iter=state["n_iter"],
-            verdict=np.zeros(len(state["seeds"]), dtype=np.int8),
-        )
+        return _kernel().Machines(**self._state)
 
     def _settings(self, *, is_sparse: bool, max_iter: int, tol: float) -> Any:
         """Return what all machines of a call have in common, as the kernel takes it."""
@@ -519,22 +516,23 @@ class LinearPool:
         if self._averages:
             coef, average = state["coef"], state["average"]
             axpy = _axpy(coef.dtype)
-            for m, a in zip(machines.tolist(), state["ends"][machines, 0].tolist(), strict=True):
+            factors = state["each"]["average_a"][machines]
+            for m, a in zip(machines.tolist(), factors.tolist(), strict=True):
                 axpy(coef[m], average[m], a=a)
         average_from = int(self._shared["average"])
         _kernel().count_steps(self._arrays(), machines, self._n_machines, n_rows, average_from)
 
     def _shown(self) -> tuple[NDArray[Any], Floats]:
         """Return the coefficients and intercepts that machines vote by."""
-        state = self._state
+        coef, average, each = self._state["coef"], self._state["average"], self._state["each"]
         if not self._averages:
-            return state["coef"], state["intercept"]
-        shows = state["shows_average"]
+            return coef, each["intercept"].copy()
+        shows = each["shows_average"] != 0
         if shows.all():
-            return state["average"], state["average_intercept"]
+            return average, each["average_intercept"].copy()
         return (
-            np.where(shows[:, None], state["average"], state["coef"]),
-            np.where(shows, state["average_intercept"], state["intercept"]),
+            np.where(shows[:, None], average, coef),
+            np.where(shows, each["average_intercept"], each["intercept"]),
         )
 
     def _unpadded(self, coef: NDArray[Any], machines: NDArray[np.intp]) -> NDArray[Any]:
@@ -542,38 +540,38 @@ class LinearPool:
         return np.ascontiguousarray(coef[machines, :n_features])
 
     def _write_average(self, estimator: Any, machines: NDArray[np.intp]) -> None:
-        state, flat = self._state, self._n_machines == 1
-        dtype = state["coef"].dtype
+        each, flat = self._state["each"], self._n_machines == 1
+        dtype = self._state["coef"].dtype
         for kind, coef, intercept in (
-            ("standard", state["coef"], state["intercept"]),
-            ("average", state["average"], state["average_intercept"]),
+            ("standard", self._state["coef"], each["intercept"]),
+            ("average", self._state["average"], each["average_intercept"]),
         ):
             values = self._unpadded(coef, machines)
             setattr(estimator, f"_{kind}_coef", values.ravel() if flat else values)
             setattr(estimator, f"_{kind}_intercept", intercept[machines].astype(dtype))
-        shows = state["shows_average"][machines[0]]
+        shows = each["shows_average"][machines[0]]
         if flat and not shows:
-            estimator._standard_intercept = state["intercept"][machines]
+            estimator._standard_intercept = each["intercept"][machines]
         kind = "average" if shows else "standard"
         estimator.coef_ = getattr(estimator, f"_{kind}_coef").reshape(self._n_machines, -1)
         estimator.intercept_ = getattr(estimator, f"_{kind}_intercept")
 
     def _read(self, voter: int, estimator: Any) -> None:
         """Take over what scikit-learn made of ``estimator``."""
-        machines, state = self._machines_of(np.array([voter])), self._state
+        machines, each = self._machines_of(np.array([voter])), self._state["each"]
         width = estimator.coef_.shape[1]
-        state["coef"][machines, :width] = (
+        self._state["coef"][machines, :width] = (
             estimator._standard_coef if self._averages else estimator.coef_
         )
-        state["intercept"][machines] = (
+        each["intercept"][machines] = (
             estimator._standard_intercept if self._averages else estimator.intercept_
         )
         if self._averages:
-            state["average"][machines, :width] = estimator._average_coef
-            state["average_intercept"][machines] = estimator._average_intercept
-            state["shows_average"][machines] = self._shared["average"] <= estimator.t_ - 1
-        state["n_iter"][machines] = estimator.n_iter_
-        state["steps"][machines] = estimator.t_
+            self._state["average"][machines, :width] = estimator._average_coef
+            each["average_intercept"][machines] = estimator._average_intercept
+            each["shows_average"][machines] = self._shared["average"] <= estimator.t_ - 1
+        each["n_iter"][machines] = estimator.n_iter_
+        each["steps"][machines] = estimator.t_
 
     def _problems(self, y: Labels, sample_weight: Floats | None) -> tuple[Any, Any]:
         """Return labels and importance of the rows for each problem: one class against others."""

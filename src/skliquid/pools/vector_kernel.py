@@ -6,6 +6,7 @@ the length of a row is a multiple of ``WIDTH``, and a ``Four`` holds a number of
 """
 
 import operator
+from functools import partial
 from typing import Any
 
 from llvmlite import ir
@@ -193,18 +194,8 @@ def add_and_look_ahead(
                 context, builder, [signature.args[2], None], [arguments[2], arguments[5]], k
             )
             factor = _spread(builder, arguments[4], k)
-            total = cgutils.alloca_once_value(builder, _DOUBLES([0.0] * WIDTH))
-            builder.store(_DOUBLES([0.0] * WIDTH), total)
-            with cgutils.for_range_slice(builder, _INDEX(0), width, _INDEX(WIDTH), _INDEX) as (
-                j,
-                _,
-            ):
-                step = builder.fmul(_widened(builder, _loaded(builder, x, j)), factor)
-                new = _add_at(builder, _eight(builder, w, j), step)
-                product = builder.fmul(new, _loaded(builder, z, j), flags=_ANY_ORDER)
-                product = _widened(builder, product)
-                builder.store(builder.fadd(builder.load(total), product, flags=_ANY_ORDER), total)
-            sums.append(_halved(builder, builder.load(total)))
+            product = partial(_product_after_addition, builder, w, x, z, factor)
+            sums.append(_summed(builder, product, width))
         return _added_up(builder, sums)
 
     return signature, generate
@@ -277,24 +268,38 @@ def _add_at(builder: Any, place: Any, step: Any) -> Any:
 
 def _dot(builder: Any, w: Any, x: Any, width: Any) -> Any:
     """Return the product of two rows as four sums."""
-    sums = [cgutils.alloca_once_value(builder, _DOUBLES([0.0] * WIDTH)) for _ in range(2)]
 
-    def add(start: Any, total: Any) -> None:
-        product = builder.fmul(
-            _loaded(builder, w, start), _loaded(builder, x, start), flags=_ANY_ORDER
-        )
-        product = _widened(builder, product)
-        builder.store(builder.fadd(builder.load(total), product, flags=_ANY_ORDER), total)
+    def product(start: Any) -> Any:
+        numbers = _loaded(builder, w, start), _loaded(builder, x, start)
+        return builder.fmul(*numbers, flags=_ANY_ORDER)
 
-    for total in sums:
-        builder.store(_DOUBLES([0.0] * WIDTH), total)  # the places are the same for every row
+    return _summed(builder, product, width)
+
+
+def _product_after_addition(builder: Any, w: Any, x: Any, z: Any, factor: Any, start: Any) -> Any:
+    """Add eight numbers of ``x`` times a factor to ``w``, and return their products with ``z``."""
+    step = builder.fmul(_widened(builder, _loaded(builder, x, start)), factor)
+    new = _add_at(builder, _eight(builder, w, start), step)
+    return builder.fmul(new, _loaded(builder, z, start), flags=_ANY_ORDER)
+
+
+def _summed(builder: Any, product: Any, width: Any) -> Any:
+    """Return the sum of products as four sums, of two chains that need not wait for each other."""
+    chains = [cgutils.alloca_once_value(builder, _DOUBLES([0.0] * WIDTH)) for _ in range(2)]
+
+    def add(start: Any, chain: Any) -> None:
+        numbers = _widened(builder, product(start))
+        builder.store(builder.fadd(builder.load(chain), numbers, flags=_ANY_ORDER), chain)
+
+    for chain in chains:
+        builder.store(_DOUBLES([0.0] * WIDTH), chain)  # the places are the same for every row
     pairs = builder.and_(width, _INDEX(-2 * WIDTH))
     with cgutils.for_range_slice(builder, _INDEX(0), pairs, _INDEX(2 * WIDTH), _INDEX) as (j, _):
-        add(j, sums[0])
-        add(builder.add(j, _INDEX(WIDTH)), sums[1])
+        add(j, chains[0])
+        add(builder.add(j, _INDEX(WIDTH)), chains[1])
     with builder.if_then(builder.icmp_signed("<", pairs, width)):
-        add(pairs, sums[0])
-    both = builder.fadd(builder.load(sums[0]), builder.load(sums[1]), flags=_ANY_ORDER)
+        add(pairs, chains[0])
+    both = builder.fadd(builder.load(chains[0]), builder.load(chains[1]), flags=_ANY_ORDER)
     return _halved(builder, both)
 
 
