@@ -91,6 +91,9 @@ def test_other_rows_are_mapped_anew_and_rows_are_not_carried_along(binary):
     assert np.array_equal(views.through(feature_map, X[:5]), -X[:5])
     assert views.through(None, X) is X
     assert len(pickle.dumps(views)) < 200
+    assert views.of(X) is views
+    assert np.array_equal(views.of(X[:5]).through(feature_map, X[:5]), -X[:5])
+    assert views.of(X) is views
     views.forget()
     assert np.array_equal(views.through(feature_map, X), -X)
 

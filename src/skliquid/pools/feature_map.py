@@ -54,6 +54,10 @@ class Views:
             self._last = X, seen
         return _after(feature_map.steps if feature_map else (), seen)
 
+    def of(self, X: Any) -> "Views":
+        """Return these views if they are of ``X``, else others, which nobody keeps."""
+        return self if self._last[0] is X else Views()
+
     def forget(self) -> None:
         """Let go of the rows."""
         self._last = None, {}

@@ -160,8 +160,9 @@ class GroupedPool:
     def vote(self, voters: Voters, X: Any) -> Votes:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
         votes = np.empty((len(voters), X.shape[0]), dtype=np.intp)
+        views = self._views.of(X)
         for k, some, positions in self._split(voters):
-            votes[positions] = self._pools[k].vote(some, self._seen(k, X))
+            votes[positions] = self._pools[k].vote(some, views.through(self._maps[k], X))
         return votes
 
     def estimators(self, voters: Voters) -> list[Any]:
