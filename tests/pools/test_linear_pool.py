@@ -150,6 +150,12 @@ def test_perceptrons(binary, multiclass):
         assert_same_as_a_loop(lambda s: Perceptron(penalty="l2", eta0=0.1, random_state=s), X, y)
 
 
+@pytest.mark.filterwarnings("ignore:.*encountered in matmul")  # of scikit-learn's products too
+def test_losses_that_are_too_large_for_a_number(binary):
+    X, y = binary
+    assert_same_as_a_loop(lambda s: Perceptron(random_state=s), X * 1e200, y)
+
+
 def test_labels_of_any_kind(binary):
     X, y = binary
     assert_same_as_a_loop(sgd(class_weight={"yes": 3.0}), X, np.array(["no", "yes"])[y])

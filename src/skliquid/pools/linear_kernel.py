@@ -502,7 +502,7 @@ def _is_over(lane, W, n_rows, settings):
         objective = lane.objective / n_rows
         doubt = lane.doubt / n_rows + 4 * n_rows * _ROUNDING * abs(objective)
         goal = lane.best - settings.tol
-        if abs(objective - goal) <= doubt + lane.best_doubt:
+        if not abs(objective - goal) > doubt + lane.best_doubt:  # or if it is not a number
             lane.verdict = DOUBTFUL
             return True
         lane.n_worse = lane.n_worse + 1 if objective > goal else 0
