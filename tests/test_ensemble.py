@@ -1,4 +1,5 @@
 import pickle
+import tracemalloc
 
 import joblib
 import numpy as np
@@ -17,19 +18,21 @@ from sklearn.ensemble import (
     StackingClassifier,
 )
 from sklearn.exceptions import NotFittedError
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid import LiquidEnsembleClassifier, Mechanism
 from skliquid.mechanisms import OF_THE_PAPER
 from skliquid.mechanisms.selection import least_accurate
+from skliquid.pools.fourier_features import FourierFeatures
 from skliquid.schedules import FixedCount, Linear
 
 SGD = SGDClassifier()
@@ -439,12 +442,14 @@ def test_an_increment_of_zero_weights_changes_nothing(binary):
     assert ensemble.record_[1].rows == range(90, 120)
 
 
-def test_a_stream_may_begin_with_zero_weights(binary):
+@pytest.mark.parametrize("voter", [SGD, None])
+def test_a_stream_may_begin_with_zero_weights(binary, voter):
     X, y = binary
-    ensemble = small().partial_fit(X[:9], y[:9], classes=[0, 1], sample_weight=np.zeros(9))
-    with pytest.raises(NotFittedError):
+    ensemble = small(voter).partial_fit(X[:9], y[:9], classes=[0, 1], sample_weight=np.zeros(9))
+    with pytest.raises(NotFittedError, match="of the 9 rows that have come"):
         ensemble.predict(X)
     assert ensemble.partial_fit(X, y).score(X, y) > 0.8
+    assert ensemble.n_samples_seen_ == 9 + len(y)
 
 
 def test_an_increment_within_fit_may_have_zero_weights(binary):
@@ -542,8 +547,11 @@ def test_missing_values_pass_when_the_voters_take_them(binary):
     assert small(DecisionTreeClassifier(max_depth=2)).fit(X, y).score(X, y) > 0.8
     boosted = small(HistGradientBoostingClassifier(max_iter=2), n_estimators=4).fit(X, y)
     assert boosted.score(X, y) > 0.6
-    with pytest.raises(ValueError, match="NaN"):
-        small().fit(X, y)
+    imputed = make_pipeline(SimpleImputer(), LogisticRegression())
+    assert small(imputed, n_estimators=4).fit(X, y).score(X, y) > 0.8
+    for refusing in (SGD, make_pipeline(StandardScaler(), LogisticRegression())):
+        with pytest.raises(ValueError, match="NaN"):
+            small(refusing).fit(X, y)
 
 
 def test_two_rows_are_enough():
@@ -558,6 +566,19 @@ def test_votes_are_counted_in_blocks(binary, monkeypatch):
     whole = ensemble.predict_proba(X)
     monkeypatch.setattr("skliquid.ensemble._VOTES_AT_ONCE", 100)
     assert np.array_equal(ensemble.predict_proba(X), whole)
+    monkeypatch.setattr("skliquid.ensemble._ROWS_AT_ONCE", 7)
+    assert np.array_equal(ensemble.predict_proba(X), whole)
+
+
+def test_a_vote_leaves_no_rows_behind(binary):
+    X, y = binary
+    ensemble, many = LiquidEnsembleClassifier(random_state=0).fit(X, y), np.tile(X, (100, 1))
+    ensemble.predict(many[:10])
+    tracemalloc.start()
+    ensemble.predict(many)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < many.nbytes / 10
 
 
 # scikit-learn's tools
@@ -579,8 +600,26 @@ def test_a_pickled_ensemble_of_trees_does_not_carry_the_data(binary):
 
 
 def test_the_default_estimator_has_parameters_too(binary):
-    search = GridSearchCV(small(), {"estimator__alpha": [1e-3]}, cv=2).fit(*binary)
-    assert search.best_estimator_.estimators_[0].alpha == 1e-3
+    default = LiquidEnsembleClassifier(n_estimators=20, random_state=0)
+    search = GridSearchCV(default, {"estimator__alpha": [1e-3]}, cv=2).fit(*binary)
+    voters = search.best_estimator_.estimators_
+    assert {voter[-1].alpha for voter in voters} == {1e-3}
+    mapped = [voter[0] for voter in voters if isinstance(voter[0], Pipeline)]
+    assert any(isinstance(each[-1], FourierFeatures) for each in mapped)
+
+
+def test_to_say_what_is_the_default_changes_nothing(binary):
+    X, y = binary
+    default = LiquidEnsembleClassifier(n_estimators=20, random_state=0)
+    said = clone(default).set_params(estimator__average=True)
+    assert same(default.fit(X, y), said.fit(X, y), X)
+
+
+def test_a_wrong_parameter_of_the_default_estimator_leaves_it_as_it_was():
+    ensemble = LiquidEnsembleClassifier()
+    with pytest.raises(ValueError, match="Invalid parameter 'alfa'"):
+        ensemble.set_params(estimator__alfa=1, n_final=3)
+    assert ensemble.get_params() == LiquidEnsembleClassifier().get_params()
 
 
 def test_many_classes_in_few_rows_are_no_reason_to_warn(digits):

@@ -42,6 +42,7 @@ from skliquid.validation import (
     check_estimators,
     check_eval_set,
     check_final_fit,
+    check_has_begun,
     check_max_features,
     check_max_samples,
     check_parameters,
@@ -49,6 +50,7 @@ from skliquid.validation import (
     check_revocable,
     check_sample_weight,
     check_two_classes,
+    check_variety,
     check_X,
     check_X_y,
     encode,
@@ -64,7 +66,7 @@ from skliquid.validation import (
 from skliquid.vote_weights import VOTE_WEIGHTS, VoteWeights, delegated
 from skliquid.voting import tally, winner
 
-_VOTES_AT_ONCE = 5_000_000
+_VOTES_AT_ONCE, _ROWS_AT_ONCE = 5_000_000, 2**14
 _INCREMENTS_REMEMBERED = 20
 _VOTER = SGDClassifier(average=True, n_iter_no_change=1)
 """The voter of an ensemble that is not told otherwise; an average needs no long polishing."""
@@ -460,7 +462,12 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     ) -> None:
         """Train on ``data``, from the start or from where training is."""
         known, rules = getattr(self, "classes_", None), self._rules(None)
-        training = self._start(classes, data.X) if known is None else self._training
+        training = getattr(self, "_training", None)
+        if training is None and len(data.y) == 0:  # which leaves nothing to begin with
+            self.classes_, self._dtype = classes, data.X.dtype
+            return
+        if training is None:
+            training = self._start(classes, data.X)
         check_can_go_on(training, self.n_estimators)
         check_revocable(rules.mechanism.scored(training.graph), getattr(self, "_held", None))
         if known is not None and len(classes) > len(known):
@@ -496,6 +503,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         )
         check_final_fit(self.final_fit, self._kinds())
         check_pool(self.pool, self._kinds())
+        check_variety(self.feature_maps, self.param_distributions)
 
     def _named_kinds(self) -> list[tuple[str, Any]]:
         if isinstance(self.estimator, list):
@@ -629,6 +637,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         shares : ndarray of shape (n_samples, n_classes)
             Shares in the order of ``classes_``; each row sums to one.
         """
+        check_has_begun(self)
         check_is_fitted(self)
         self._training.pool.n_jobs = self.n_jobs
         return shares(self._training, check_X(self, X), len(self.classes_), self._vote_weights())
@@ -731,13 +740,31 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         self : LiquidEnsembleClassifier
             The ensemble.
         """
-        if self.estimator is None and any(name.startswith("estimator__") for name in params):
-            self.estimator = clone(_VOTER)  # what None stands for
+        if params.get("estimator", self.estimator) is None:
+            params = self._spelled_out(params)
         if isinstance(params.get("estimator", self.estimator), list):
             self._set_params("estimator", **params)
         else:
             super().set_params(**params)
         return self
+
+    def _spelled_out(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return ``params`` with what None and "auto" stand for, if some are of the voter."""
+        inner = "estimator__"
+        own = {k.removeprefix(inner): v for k, v in params.items() if k.startswith(inner)}
+        if not own:
+            return params
+        params = {k: v for k, v in params.items() if not k.startswith(inner)}
+        meant = {
+            "feature_maps": "fourier",
+            "param_distributions": None if "alpha" in own else OWN_ALPHA,
+        }
+        autos = {k: v for k, v in meant.items() if _is_auto(params.get(k, getattr(self, k)))}
+        return params | autos | {"estimator": clone(_VOTER).set_params(**own)}
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
 
 
 def shares(
@@ -746,6 +773,6 @@ def shares(
     """Return the share of the weight that each class receives, counted block by block."""
     voters = training.graph.representatives
     weights = vote_weights(training.graph, training.accuracy)
-    blocks = slices(X.shape[0], max(_VOTES_AT_ONCE // len(voters), 1))
+    blocks = slices(X.shape[0], min(max(_VOTES_AT_ONCE // len(voters), 1), _ROWS_AT_ONCE))
     votes = (training.pool.vote(voters, X[block]) for block in blocks)
     return np.concatenate([tally(each, weights, n_classes) for each in votes])

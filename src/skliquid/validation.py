@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags, check_array, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
@@ -114,6 +115,27 @@ def check_pool(pool: Any, estimators: Sequence[Any]) -> None:
             )
 
 
+def check_variety(feature_maps: Any, param_distributions: Any) -> None:
+    """Raise unless maps are transformers, and parameters are to be drawn from dicts."""
+    for each in feature_maps if isinstance(feature_maps, list) else ():
+        is_transformer = hasattr(each, "fit") and hasattr(each, "transform")
+        if isinstance(each, type) or not (is_transformer or _is_passthrough(each)):
+            raise ValueError(
+                "feature_maps must hold transformers, or 'passthrough' for rows as they are: "
+                f"{each!r} is neither. Give objects such as RBFSampler()."
+            )
+    for each in param_distributions if isinstance(param_distributions, list) else ():
+        if not isinstance(each, dict):
+            raise TypeError(
+                f"param_distributions must be a dict or a list of dicts: {each!r} in it is none. "
+                "Give lists or distributions by the names of parameters."
+            )
+
+
+def _is_passthrough(value: Any) -> bool:
+    return isinstance(value, str) and value == "passthrough"
+
+
 def check_max_features(max_features: Any, n_features: int) -> int:
     """Return how many of ``n_features`` each voter looks at."""
     is_share = not isinstance(max_features, Integral)
@@ -151,6 +173,16 @@ def check_can_go_on(training: Any, n_estimators: int) -> None:
         )
 
 
+def check_has_begun(ensemble: Any) -> None:
+    """Raise when rows have come, but none to begin with."""
+    if hasattr(ensemble, "n_samples_seen_") and not ensemble.__sklearn_is_fitted__():
+        raise NotFittedError(
+            f"This {type(ensemble).__name__} is not fitted yet: of the {ensemble.n_samples_seen_} "
+            "rows that have come, those that count are of one class at most. Go on with "
+            "partial_fit, by rows of another class."
+        )
+
+
 def check_revocable(scored: Voters, held: Voters | None) -> None:
     """Raise when voters are to be scored that were forgotten when they delegated."""
     if held is not None and len(np.setdiff1d(scored, held)):
@@ -162,17 +194,26 @@ def check_revocable(scored: Voters, held: Voters | None) -> None:
 
 def shared_tags(tags: Tags, estimators: Sequence[Any]) -> Tags:
     """Return ``tags`` narrowed to the data that all of ``estimators`` accept."""
-    of_each = [
-        get_tags(each)
+    tagged = [
+        each
         for each in estimators
         if hasattr(each, "__sklearn_tags__") and not isinstance(each, type)
     ]
+    of_each = [get_tags(each) for each in tagged]
     tags.input_tags.sparse = all(each.input_tags.sparse for each in of_each)
-    tags.input_tags.allow_nan = all(each.input_tags.allow_nan for each in of_each)
+    tags.input_tags.allow_nan = all(map(_takes_missing_values, tagged))
     tags.classifier_tags.multi_class = all(
         each.classifier_tags is None or each.classifier_tags.multi_class for each in of_each
     )
     return tags
+
+
+def _takes_missing_values(estimator: Any) -> bool:
+    """Return whether ``estimator``, or the first step of a pipeline, may be given some."""
+    while hasattr(estimator, "steps"):
+        steps = [step for _, step in estimator.steps if not _is_passthrough(step)]
+        estimator = steps[0]
+    return bool(get_tags(estimator).input_tags.allow_nan)
 
 
 def check_X(ensemble: Any, X: Any, *, reset: bool = False, **more: Any) -> Any:

@@ -340,7 +340,7 @@ def run(code, **environment):
 
 def test_compiling_says_so_once_and_then_loads_from_disk(tmp_path):
     first, second = (run(FIT, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
-    assert "skliquid is compiling its linear voters, once" in first.stderr
+    assert "skliquid prepares its linear voters: compiled once" in first.stderr
     assert second.stderr == ""
     assert first.stdout == second.stdout == "(80,)\n"
 

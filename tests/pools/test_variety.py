@@ -5,13 +5,15 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+import sklearn
 from scipy.stats import chisquare, loguniform, poisson
 from sklearn.base import clone
-from sklearn.kernel_approximation import RBFSampler
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import ParameterSampler
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid import LiquidEnsembleClassifier
@@ -282,15 +284,37 @@ def test_a_map_is_fitted_once_and_used_once_an_increment(binary):
     assert Counting.transforms == 6 + 1  # six increments, and all rows for the final fit
 
 
+def test_maps_give_arrays_whatever_output_is_set(binary):
+    X, y = binary
+    plain, framed = (
+        LiquidEnsembleClassifier(n_estimators=20, feature_maps=maps, random_state=0)
+        for maps in (
+            [StandardScaler(), Nystroem(n_components=9)],
+            [StandardScaler().set_output(transform="pandas"), Nystroem(n_components=9)],
+        )
+    )
+    with sklearn.config_context(transform_output="pandas"):
+        framed.fit(X, y)
+    assert np.array_equal(plain.fit(X, y).predict_proba(X), framed.predict_proba(X))
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
         ({"max_features": 31}, "max_features must not exceed the number of features: 31"),
         ({"param_distributions": {"alfa": [1]}}, "Invalid parameter 'alfa'"),
+        ({"param_distributions": [1]}, "param_distributions must be a dict or a list of dicts: 1"),
+        ({"param_distributions": {"alpha": ["x", 1.0]}}, "'alpha' parameter .* Got 'x'"),
+        ({"param_distributions": {"alpha": [-1.0, 1.0]}}, "'alpha' parameter .* Got -1.0"),
+        ({"param_distributions": {"eta0": [0.1, -1.0]}}, "'eta0' parameter .* Got -1.0"),
+        ({"feature_maps": ["nonsense"]}, "feature_maps must hold transformers.* 'nonsense'"),
+        ({"feature_maps": [None]}, "feature_maps must hold transformers, or 'passthrough'"),
+        ({"feature_maps": [RBFSampler]}, "feature_maps .* Give objects such as"),
+        ({"feature_maps": [GaussianNB()]}, r"feature_maps must hold transformers.* GaussianNB\(\)"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(binary, params, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((ValueError, TypeError), match=message):
         LiquidEnsembleClassifier(n_estimators=20, **params).fit(*binary)
 
 

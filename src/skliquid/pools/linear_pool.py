@@ -1,12 +1,14 @@
 """LinearPool: linear voters in one coefficient array, trained by one compiled call an increment."""
 
 import copy
+import math
 import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -41,7 +43,7 @@ _WIDTH = 8  # features are padded to a multiple: the kernel takes that many at o
 _CACHE_LINE = 64  # bytes
 _MOST_NUMBERS_TO_COPY = 2**24  # beyond this, rows are not copied to be padded
 _COMPILED: set[tuple[Any, ...]] = set()
-_COMPILING = "skliquid is compiling its linear voters, once; later it loads them from disk.\n"
+_COMPILING = "skliquid prepares its linear voters: compiled once, then loaded from disk.\n"
 _SECONDS_WITHOUT_A_WORD = 2
 _BLANK = ("intercept", "average_intercept", "shows_average")
 _MOST_ORDERS_TO_KEEP = 2**20
@@ -62,8 +64,12 @@ def unsupported(estimator: Any) -> str | None:
             return f"{name}={params[name]!r}"
     if params["class_weight"] == "balanced":
         return "class_weight='balanced'"
-    if params["learning_rate"] == "optimal" and not params["alpha"] > 0:
-        return f"alpha={params['alpha']!r}"
+    is_optimal = params["learning_rate"] == "optimal"
+    for name, may_be_zero in (("alpha", not is_optimal), ("eta0", is_optimal)):
+        value = params[name]
+        is_number = isinstance(value, Real) and math.isfinite(value)
+        if not (is_number and (value > 0 or (value == 0 and may_be_zero))):
+            return f"{name}={value!r}"
     return None
 
 
@@ -78,7 +84,10 @@ def shared_parameters(estimator: Any) -> tuple[Any, ...]:
 
 def stays_with_its_kind(own: Mapping[str, Any]) -> bool:
     """Return whether parameters of its own let a voter share a linear pool with its kind."""
-    return all(name in OF_EACH_VOTER for name in own) and own.get("alpha", 1) > 0
+    rates = [value for name, value in own.items() if name in ("alpha", "eta0")]
+    return all(name in OF_EACH_VOTER for name in own) and all(
+        isinstance(value, Real) and 0 < float(value) < math.inf for value in rates
+    )
 
 
 def _params(estimator: Any) -> dict[str, Any]:

@@ -118,9 +118,16 @@ def fitted_maps(maps: Sequence[Any], X: Any, seeds: Sequence[int]) -> list[Any]:
     if maps is FOURIER_MAPS:
         return _fourier_maps(X[:1], seeds)
     return [
-        None if isinstance(each, str) else seeded(each, [seed])[0].fit(X)
+        None if isinstance(each, str) else _with_plain_output(seeded(each, [seed])[0].fit(X))
         for each, seed in zip(maps, seeds, strict=True)
     ]
+
+
+def _with_plain_output(transformer: Any) -> Any:
+    """Return ``transformer``, which from now on gives arrays, whatever is set elsewhere."""
+    if hasattr(transformer, "set_output"):
+        transformer.set_output(transform="default")
+    return transformer
 
 
 def _fourier_maps(X: Any, seeds: Sequence[int]) -> list[Any]:
