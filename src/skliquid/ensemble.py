@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import loguniform
 from sklearn.base import ClassifierMixin, clone
-from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -24,6 +23,7 @@ from skliquid.mechanisms import CANDIDATES, MECHANISMS, Mechanism, Revocable, as
 from skliquid.pools import (
     FOURIER_MAPS,
     OWN_ALPHA,
+    FourierFeatures,
     Sample,
     Variety,
     VoterPool,
@@ -340,7 +340,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             "n_estimators": 60,
             "n_final": 12,
             "param_distributions": {"eta0": loguniform(1e-2, 2), "alpha": loguniform(1e-6, 1e-3)},
-            "feature_maps": ["passthrough"] + 3 * [RBFSampler(gamma="scale", n_components=200)],
+            "feature_maps": ["passthrough"]
+            + 3 * [FourierFeatures(gamma="scale", n_components=200)],
             "vote_weights": "delegated_log_odds",
             "revocable": True,
         }

@@ -2,6 +2,7 @@
 
 from skliquid.pools.dask_pool import DaskPool
 from skliquid.pools.estimator_pool import EstimatorPool
+from skliquid.pools.fourier_features import FourierFeatures
 from skliquid.pools.grouped_pool import GroupedPool, pool_for
 from skliquid.pools.linear_pool import LinearPool
 from skliquid.pools.pool import VoterPool
@@ -22,6 +23,7 @@ __all__ = [
     "OWN_ALPHA",
     "DaskPool",
     "EstimatorPool",
+    "FourierFeatures",
     "GroupedPool",
     "LinearPool",
     "Sample",
