@@ -59,6 +59,8 @@ def small(estimator=None, **options):
         ("pool", "swimming"),
         ("n_jobs", 1.5),
         ("n_jobs", "all"),
+        ("verbose", -1),
+        ("verbose", "much"),
         ("random_state", "seed"),
         ("random_state", -1),
     ],

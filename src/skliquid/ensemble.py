@@ -1,6 +1,6 @@
 """LiquidEnsembleClassifier: check, train, vote."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -32,6 +32,7 @@ from skliquid.pools import (
     fitted_maps,
     pool_for,
 )
+from skliquid.progress import say, told
 from skliquid.record import INCREMENTS_KEPT, TrainingCost, TrainingRecord
 from skliquid.schedules import Rounded, as_schedule
 from skliquid.training import Rules, Training, finish, train
@@ -174,6 +175,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         Number of threads that train and ask voters, as joblib counts them. The result does not
         depend on it. Threads pay where one voter's training takes long and lets go of Python's
         lock, as with trees, and cost time on small increments.
+    verbose : int, default=0
+        Whether training that takes long says every two seconds how far it is.
     random_state : int, RandomState instance or None, default=None
         Seeds the voters, the order of the rows in ``fit``, and the choices of delegators.
 
@@ -235,6 +238,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         "max_seconds": [positive_real, None],
         "pool": [one_of(["auto", "linear", "estimator"]), has_methods("pool_for")],
         "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
         "random_state": ["random_state"],
     }
 
@@ -262,6 +266,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         max_seconds: float | None = None,
         pool: Any = "auto",
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ):
         self.estimator = estimator
@@ -285,6 +290,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         self.max_seconds = max_seconds
         self.pool = pool
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     @classmethod
@@ -383,9 +389,13 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         training = self._start(classes, data.X)
         order = training.rng.permutation(len(labels))
         increments = budget.increments(training, (data.at(order[cut]) for cut in cuts))
+        if self.verbose:
+            increments = told(training, increments, len(cuts))
         rules = self._rules(len(cuts))
         train(training, rules, increments, self._evaluation(training, eval_set))
         if self.final_fit != "none":
+            if self.verbose:
+                say(f"final fit of {len(training.graph.representatives)} representatives")
             is_warm = self.final_fit == "warm"
             if budget.is_unlimited:
                 finish(training, *data[1:], warm=is_warm)
@@ -474,7 +484,10 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         if known is not None and len(classes) > len(known):
             self._learn_again(training, rules, classes)
         size = max(len(data.y), 1) if self.increment_size == "auto" else self.increment_size
-        increments = (data.at(cut) for cut in slices(len(data.y), size))
+        cuts = slices(len(data.y), size)
+        increments: Iterable[Rows] = (data.at(cut) for cut in cuts)
+        if self.verbose:
+            increments = told(training, increments, training.record.n_increments + len(cuts))
         training.pool.n_jobs, training.record.most = self.n_jobs, INCREMENTS_KEPT
         train(training, rules, increments, self._evaluation(training, eval_set))
         self.classes_, self._training, self._dtype = classes, training, data.X.dtype

@@ -27,7 +27,7 @@ from skliquid.streams.kinds import Kind
 from skliquid.streams.model import StreamedModel
 
 _TIMES_JUDGED = 100
-_NO_MATTER = {"n_jobs"}
+_NO_MATTER = {"n_jobs", "verbose"}
 """Parameters of the ensemble that change no bit."""
 
 
