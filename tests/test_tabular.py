@@ -1,12 +1,14 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
+from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 
 from skliquid import tabular_pipeline
 from skliquid.datasets import load_dataset
-from skliquid.tabular import categorical_columns, numerical_columns
+from skliquid.tabular import TableCoder
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +21,6 @@ def table():
             "town": rng.choice(["Oslo", "Rome", "Cairo"], n),
             "smokes": rng.random(n) < 0.3,
             "grade": pd.Categorical(rng.choice(["a", "b"], n)),
-            "seen": pd.Timestamp("2020-01-01"),
         }
     )
     y = frame["age"] + 20 * (frame["town"] == "Rome") > 55
@@ -32,10 +33,158 @@ def model(**params):
     return tabular_pipeline(n_estimators=40, n_final=5, random_state=0, **params)
 
 
-def test_columns_are_told_apart_by_what_they_hold(table):
-    for frame in (table[0], pl.from_pandas(table[0])):
-        assert numerical_columns(frame) == ["age", "visits"]
-        assert categorical_columns(frame) == ["town", "smokes", "grade"]
+def coded(table):
+    """Return the names and values of what a table is coded as."""
+    coder = TableCoder()
+    values = coder.fit_transform(table)
+    return coder.get_feature_names_out().tolist(), values.tolist()
+
+
+NUMBERS = [
+    *["int8", "uint64", "float16", "Int64", "Float32", "Sparse[float64]", "Sparse[int64]"],
+    *map(pd.ArrowDtype, [pa.int64(), pa.float64(), pa.float16(), pa.decimal128(5, 2)]),
+    *[pl.UInt8, pl.Float32, pl.Decimal(5, 2)],
+]
+CATEGORIES = [
+    pd.Series(["a", "b"] * 2, dtype=object),
+    pd.Series(["a", "b"] * 2, dtype="string"),
+    pd.Series(["a", "b"] * 2, dtype=pd.ArrowDtype(pa.large_string())),
+    pd.Series(["a", "b"] * 2, dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))),
+    pl.Series(["a", "b"] * 2),
+    pl.Series(["a", "b"] * 2, dtype=pl.Categorical),
+    pl.Series(["a", "b"] * 2, dtype=pl.Enum(["b", "a"])),
+]
+
+
+def in_a_frame(column):
+    return (pd if isinstance(column, pd.Series) else pl).DataFrame({"c": column})
+
+
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_numbers_are_numbers_whatever_they_are_called(dtype):
+    library = pl if "polars" in type(dtype).__module__ else pd
+    names, values = coded(in_a_frame(library.Series([1, 2, 3, 6], dtype=dtype)))
+    assert names == ["numbers__c"]
+    assert np.allclose(np.ravel(values), (np.array([1, 2, 3, 6]) - 3) / np.sqrt(3.5))
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        object,
+        "Int64",
+        "Sparse[float64]",
+        pd.ArrowDtype(pa.decimal128(5, 2)),
+        pl.Decimal(5, 2),
+        pl.Null,
+    ],
+    ids=str,
+)
+def test_a_missing_number_is_the_median_whatever_it_is_called(dtype):
+    library = pl if "polars" in f"{dtype!r} {type(dtype).__module__}" else pd
+    coder = TableCoder().fit(pd.DataFrame({"c": [1, 2, 6]}))
+    missing = in_a_frame(library.Series([None], dtype=dtype))
+    assert coder.transform(missing).tolist() == coder.transform(pd.DataFrame({"c": [2]})).tolist()
+
+
+@pytest.mark.parametrize("column", CATEGORIES, ids=lambda c: str(c.dtype))
+def test_categories_are_categories_whatever_they_are_called(column):
+    assert coded(in_a_frame(column)) == (
+        ["categories__c_a", "categories__c_b"],
+        [[1, 0], [0, 1]] * 2,
+    )
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(pd.Categorical([1, 2, 1, None])),
+        pd.Series(pd.Categorical([1.0, 2.0, 1.0, None])),
+        pd.Series(pd.Categorical(pd.array([1, 2, 1, None], dtype="Int64"))),
+        pd.Series([1, 2, 1, None], dtype=object),
+        pd.Series([1, 2, 1, None], dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.int64()))),
+        pd.Series([True, False, True, None], dtype=object),
+        pd.Series([True, False, True, None], dtype="boolean"),
+        pd.Series([True, False, True, None], dtype=pd.ArrowDtype(pa.bool_())),
+        pl.Series([True, False, True, None]),
+        pl.Series(["1", "2", "1", None], dtype=pl.Categorical),
+    ],
+    ids=lambda c: f"{c.dtype}-{c[0]!r}",
+)
+def test_a_category_keeps_its_meaning_beside_missing_ones(column):
+    frame = in_a_frame(column)
+    coder = TableCoder().fit(frame[:2])
+    alone, beside = coder.transform(frame[:3]), coder.transform(frame)
+    assert alone.tolist() == beside[:3].tolist()
+    assert sorted(alone[:2].tolist()) == [[0, 1], [1, 0]]
+    assert beside[3].tolist() == [0, 0]  # training has not seen a missing one
+    assert TableCoder().fit_transform(frame)[:, 0].tolist() == [0, 0, 0, 1]
+
+
+def test_predictions_do_not_depend_on_the_rows_beside():
+    train = pd.DataFrame({"c": pd.Categorical([1, 2] * 100)})
+    fitted = model().fit(train, [0, 1] * 100)
+    test = pd.DataFrame({"c": pd.Categorical([1, 2, 1, 2, None], categories=[1, 2])})
+    assert fitted.predict(test[:4]).tolist() == fitted.predict(test)[:4].tolist() == [0, 1, 0, 1]
+
+
+@pytest.mark.parametrize("in_polars", [False, True])
+def test_other_columns_are_left_out_and_named(table, in_polars):
+    frame = table[0].assign(seen=pd.Timestamp("2020-01-01"), since=pd.Timedelta(days=1))
+    frame = pl.from_pandas(frame) if in_polars else frame
+    coder = TableCoder()
+    with pytest.warns(UserWarning, match=r"left out: 'seen' \([dD]ate.*\), 'since' \(.*\)\. Turn"):
+        values = coder.fit_transform(frame)
+    assert list(coder.left_out_) == ["seen", "since"]
+    assert np.array_equal(values, TableCoder().fit_transform(table[0]))
+    with pytest.raises(ValueError, match=r"X must have a column .* among 'seen' \([dD]ate.*\)"):
+        coder.fit(frame[["seen"]])
+
+
+@pytest.mark.parametrize("names", [[1, 0, 2], ["x", "y", "z"], [("a", 1), ("a", 2), ("b", 1)]])
+def test_columns_may_have_any_names_that_differ(names):
+    columns = pd.MultiIndex.from_tuples(names) if isinstance(names[0], tuple) else names
+    frame = pd.DataFrame({0: [1.0, 2.0, 3.0] * 9, 1: ["a", "b", "a"] * 9, 2: [0.0, 1.0, 5.0] * 9})
+    y = [0, 1, 0] * 9
+    frame.columns = columns
+    assert np.shape(coded(frame)[1]) == (27, 4)
+    assert model().fit(frame, y).score(frame, y) == 1
+
+
+def test_columns_of_one_name_are_refused():
+    frame = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["a", "a"])
+    with pytest.raises(ValueError, match=r"different names: X has 'a' more than once\. Rename one"):
+        model().fit(frame, [0, 1])
+
+
+def test_columns_are_found_by_name_in_another_order(table):
+    frame, y = table
+    fitted = model().fit(frame, y)
+    assert np.array_equal(
+        fitted.predict_proba(frame[frame.columns[::-1]]), fitted.predict_proba(frame)
+    )
+    assert fitted.feature_names_in_.tolist() == list(frame.columns)
+    assert fitted.n_features_in_ == 5
+
+
+@pytest.mark.parametrize("container", ["pandas", "polars"])
+def test_what_comes_out_may_be_a_data_frame(table, container):
+    frame, y = table
+    expected = model().fit(frame, y).predict_proba(frame)
+    fitted = model().set_output(transform=container).fit(frame, y)
+    assert np.array_equal(fitted.predict_proba(frame), expected)
+    assert "categories__town_Oslo" in fitted[:-1].transform(frame).columns
+    with config_context(transform_output=container):
+        for each in (frame, pl.from_pandas(frame)):
+            assert np.array_equal(model().fit(each, y).predict_proba(each), expected)
+
+
+def test_a_plan_of_a_table_is_refused(table):
+    frame, y = pl.from_pandas(table[0]), table[1]
+    with pytest.raises(TypeError, match=r"a LazyFrame holds a plan\. Call X\.collect\(\) first"):
+        model().fit(frame.lazy(), y)
+    with pytest.raises(TypeError, match="a LazyFrame holds a plan"):
+        model().fit(frame, y).predict(frame.lazy())
 
 
 def test_pandas_and_polars_give_the_same(table):

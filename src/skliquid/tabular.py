@@ -1,15 +1,26 @@
 """tabular_pipeline: an ensemble for tables as people have them."""
 
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
 from math import isnan
-from typing import Any
+from numbers import Real
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
 
+from skliquid.arrays import Floats
 from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.validation import refuse_plan
 
 _MOST_CATEGORIES = 50
 
@@ -20,7 +31,8 @@ def tabular_pipeline(classifier: Any = None, **parameters: Any) -> Pipeline:
     Columns of numbers are scaled, missing numbers replaced by the median and told by a column of
     their own; columns of text, categories and truth values are coded one-hot, missing being a
     category. Of a column with many categories the rare ones become one, and so do categories that
-    training has not seen. Other columns, such as dates, are left out.
+    training has not seen. Other columns, such as dates, are left out with a warning that names
+    them; ``pipeline["coder"].left_out_`` holds them as well.
 
     Parameters
     ----------
@@ -49,58 +61,201 @@ def tabular_pipeline(classifier: Any = None, **parameters: Any) -> Pipeline:
         )
     if classifier is None:
         classifier = LiquidEnsembleClassifier(**parameters)
-    return Pipeline([("coder", table_coder()), ("classifier", classifier)])
+    return Pipeline([("coder", TableCoder()), ("classifier", classifier)])
 
 
-def table_coder() -> ColumnTransformer:
-    """Return what turns the columns of a table into numbers, as ``tabular_pipeline`` says."""
-    numbers = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
-    categories = make_pipeline(
+class TableCoder(TransformerMixin, BaseEstimator):
+    """Turns the columns of a table into numbers, as :func:`tabular_pipeline` says.
+
+    Attributes
+    ----------
+    coder_ : ColumnTransformer
+        What was learned of the columns that are used.
+    left_out_ : dict
+        Columns that hold neither numbers nor categories: the type of each by its name.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn medians, scales and categories.
+
+        Parameters
+        ----------
+        X : data frame or array
+            The table.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self : TableCoder
+            The transformer.
+        """
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn medians, scales and categories, and return the table as numbers.
+
+        Parameters
+        ----------
+        X : data frame or array
+            The table.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        numbers : ndarray of shape (n_samples, n_features_out)
+            Scaled numbers and coded categories.
+        """
+        table = _as_table(X)
+        kinds = _kinds(table)
+        self.left_out_ = _left_out(table, kinds)
+        self.coder_ = column_coder(
+            numbers=[k for k, kind in enumerate(kinds) if kind == "number"],
+            categories=[k for k, kind in enumerate(kinds) if kind == "category"],
+        )
+        coded = self.coder_.fit_transform(table)
+        for name in {"n_features_in_", "feature_names_in_"} & vars(self.coder_).keys():
+            setattr(self, name, getattr(self.coder_, name))
+        return coded
+
+    def transform(self, X: Any) -> Any:
+        """Return the table as numbers.
+
+        Parameters
+        ----------
+        X : data frame or array
+            The table.
+
+        Returns
+        -------
+        numbers : ndarray of shape (n_samples, n_features_out)
+            Scaled numbers and coded categories.
+        """
+        check_is_fitted(self)
+        return self.coder_.transform(_as_table(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return what each column that comes out holds.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the columns, where the table had none.
+
+        Returns
+        -------
+        names : ndarray of str
+            Names such as ``"numbers__age"`` and ``"categories__town_Oslo"``.
+        """
+        check_is_fitted(self)
+        names: NDArray[Any] = self.coder_.get_feature_names_out(input_features)
+        return names
+
+
+def column_coder(*, numbers: Sequence[Any], categories: Sequence[Any]) -> ColumnTransformer:
+    """Return what codes the columns ``numbers`` and ``categories``, given by position or name."""
+    of_numbers = make_pipeline(
+        FunctionTransformer(_as_numbers, feature_names_out="one-to-one"),
+        SimpleImputer(strategy="median", add_indicator=True),
+        StandardScaler(),
+    )
+    of_categories = make_pipeline(
         FunctionTransformer(_as_text, feature_names_out="one-to-one"),
-        OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=_MOST_CATEGORIES),
+        OneHotEncoder(
+            handle_unknown="infrequent_if_exist",
+            max_categories=_MOST_CATEGORIES,
+            sparse_output=False,
+        ),
     )
     return ColumnTransformer(
-        [("numbers", numbers, numerical_columns), ("categories", categories, categorical_columns)],
-        sparse_threshold=0,
+        [("numbers", of_numbers, numbers), ("categories", of_categories, categories)]
     )
 
 
-def numerical_columns(table: Any) -> list[Any]:
-    """Return the columns of numbers: their names, or their positions in an array."""
-    return [name for name, kind in _kinds(table) if kind == "number"]
+def _as_table(X: Any) -> Any:
+    """Return a data frame, whose columns have different names, or an array of two dimensions."""
+    refuse_plan("X", X)
+    if not _is_frame(X):
+        return check_array(X, dtype=None, ensure_all_finite=False)
+    twice = [name for name, count in Counter(X.columns).items() if count > 1]
+    if twice:
+        raise ValueError(
+            f"Columns must have different names: X has {twice[0]!r} more than once. Rename one."
+        )
+    return X
 
 
-def categorical_columns(table: Any) -> list[Any]:
-    """Return the columns of text, categories or truth values."""
-    return [name for name, kind in _kinds(table) if kind == "category"]
+def _is_frame(table: Any) -> bool:
+    return hasattr(table, "columns") and hasattr(table, "dtypes")
 
 
-def _kinds(table: Any) -> list[tuple[Any, str]]:
-    if not hasattr(table, "columns"):
-        return [(k, "number") for k in range(table.shape[1])]
-    return [(name, _kind(table[name].dtype)) for name in table.columns]
+def _kinds(table: Any) -> list[str]:
+    """Return what each column holds."""
+    return list(map(_kind, table.dtypes)) if _is_frame(table) else ["number"] * table.shape[1]
 
 
 def _kind(dtype: Any) -> str:
-    """Return what a column of pandas or polars holds."""
-    name = str(dtype).lower()
-    if name.startswith(("int", "uint", "float", "decimal")):
-        return "number"
-    if name.startswith(("bool", "str", "object", "categor", "enum", "large_string", "utf8")):
+    """Return what a column of pandas or polars holds, by the type of its values."""
+    value = dtype.to_python() if hasattr(dtype, "to_python") else dtype.type
+    is_category = value is object or value.__name__ == "CategoricalDtypeType"
+    if is_category or issubclass(value, str | bool | np.bool_ | np.object_):
         return "category"
-    return "other"
+    is_number = issubclass(value, Real | Decimal) and not issubclass(value, np.timedelta64)
+    return "number" if is_number else "other"
 
 
-def _as_text(columns: Any) -> Any:
-    """Return categories as text, missing ones as an empty text."""
-    values = np.asarray(columns, dtype=object)
-    return np.where(_is_missing(values), "", values.astype(str))
-
-
-@np.vectorize(otypes=[bool])
-def _is_missing(value: Any) -> bool:
-    return (
-        value is None
-        or type(value).__name__ == "NAType"
-        or (isinstance(value, float) and isnan(value))
+def _left_out(table: Any, kinds: Sequence[str]) -> dict[Any, str]:
+    """Return the type of each column that is not used, by name, and warn of them."""
+    if "other" not in kinds:
+        return {}
+    left_out = {
+        name: str(dtype)
+        for name, dtype, kind in zip(table.columns, table.dtypes, kinds, strict=True)
+        if kind == "other"
+    }
+    named = ", ".join(f"{name!r} ({dtype})" for name, dtype in left_out.items())
+    if len(left_out) == len(kinds):
+        raise ValueError(
+            "X must have a column of numbers, text, categories or truth values: there is none "
+            f"among {named}. Turn one into such."
+        )
+    warnings.warn(
+        f"Columns that hold neither numbers nor categories are left out: {named}. Turn them into "
+        "such, or drop them.",
+        stacklevel=2,
     )
+    return left_out
+
+
+def _as_numbers(table: Any) -> Any:
+    """Return columns of numbers as an array in which missing ones are no numbers."""
+    if not _is_frame(table):
+        return table
+    return np.column_stack([_numbers(table[name]) for name in table.columns])
+
+
+def _numbers(column: Any) -> Floats:
+    if hasattr(column, "isna"):  # pandas has many words for what is missing, and polars one
+        numbers: Floats = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return numbers
+    return np.asarray(column, dtype=np.float64)
+
+
+def _as_text(table: Any) -> NDArray[np.str_]:
+    """Return columns of categories as text, in which missing ones are empty."""
+    if _is_frame(table):
+        columns = [table[name].to_list() for name in table.columns]
+    else:
+        columns = table.T.tolist()
+    return np.column_stack([np.array(list(map(_text, values)), dtype=str) for values in columns])
+
+
+def _text(value: Any) -> str:
+    """Return the same text for 1 and 1.0, which pandas makes of it where others are missing."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return ""
+    if isinstance(value, float | np.floating):
+        value = "" if isnan(value) else int(value) if value.is_integer() else value
+    return str(value)

@@ -216,13 +216,18 @@ def _takes_missing_values(estimator: Any) -> bool:
     return bool(get_tags(estimator).input_tags.allow_nan)
 
 
+def refuse_plan(name: str, data: Any) -> None:
+    """Raise when ``data`` is a query of polars that was not carried out."""
+    if type(data).__name__ == "LazyFrame":
+        raise TypeError(
+            f"{name} must hold data: a LazyFrame holds a plan. Call {name}.collect() first."
+        )
+
+
 def check_X(ensemble: Any, X: Any, *, reset: bool = False, **more: Any) -> Any:
     """Return ``X``, and ``y`` if given, as arrays that every voter of ``ensemble`` accepts."""
     for name, data in [("X", X), *more.items()]:
-        if type(data).__name__ == "LazyFrame":
-            raise TypeError(
-                f"{name} must hold data: a LazyFrame holds a plan. Call {name}.collect() first."
-            )
+        refuse_plan(name, data)
     tags = get_tags(ensemble).input_tags
     return validate_data(
         ensemble,

@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 from skliquid.arrays import Floats
 from skliquid.streams.files import DataFiles
 from skliquid.streams.kinds import Kinds
-from skliquid.tabular import table_coder
+from skliquid.tabular import column_coder
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,18 +43,18 @@ class Coding:
                 f"target has a number or a category in the first {len(frame)} rows. Raise "
                 "sample_size, or add features."
             )
-        coder = table_coder()
+        coder = column_coder(numbers=_numbers(kinds), categories=_categories(kinds))
         return cls(kinds, coder, coder.fit_transform(frame[list(kinds)]).shape[1])
 
     @property
     def numbers(self) -> list[str]:
         """The columns of numbers."""
-        return [name for name, kind in self.kinds.items() if kind == "number"]
+        return _numbers(self.kinds)
 
     @property
     def categories(self) -> list[str]:
         """The columns of text and truth values."""
-        return [name for name, kind in self.kinds.items() if kind != "number"]
+        return _categories(self.kinds)
 
     def code(self, table: pa.Table) -> Floats:
         """Return the rows of ``table`` as numbers, without a missing one.
@@ -64,8 +64,7 @@ class Coding:
         coded = np.empty((len(table), self.n_features))
         if self.numbers:
             values = np.column_stack([table[name].to_numpy() for name in self.numbers])
-            frame = pd.DataFrame(values, columns=self.numbers, copy=False)
-            found = self.coder.named_transformers_["numbers"].transform(frame)
+            found = self.coder.named_transformers_["numbers"].transform(values)
             coded[:, : found.shape[1]] = found
         if self.categories:
             self._code_categories(table, coded)
@@ -78,12 +77,20 @@ class Coding:
         n_rows = 1 + max(len(values) for values, _ in distinct)
         padded = [np.append(values, [None] * (n_rows - len(values))) for values, _ in distinct]
         frame = pd.DataFrame(dict(zip(self.categories, padded, strict=True)))
-        rows = np.asarray(transformer.transform(frame).todense())
+        rows = transformer.transform(frame)
         widths = _widths(transformer[-1])
         ends = np.cumsum(widths)
         start = self.n_features - ends[-1]
         for (_, positions), width, end in zip(distinct, widths, ends, strict=True):
             coded[:, start + end - width : start + end] = rows[positions, end - width : end]
+
+
+def _numbers(kinds: Kinds) -> list[str]:
+    return [name for name, kind in kinds.items() if kind == "number"]
+
+
+def _categories(kinds: Kinds) -> list[str]:
+    return [name for name, kind in kinds.items() if kind != "number"]
 
 
 def _distinct(column: pa.ChunkedArray) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -113,7 +120,7 @@ def explaining_infinity(
     try:
         yield
     except ValueError as error:
-        numbers = [name for name, kind in kinds.items() if kind == "number"]
+        numbers = _numbers(kinds)
         frame = as_frame(table, dict.fromkeys(numbers, "number"))
         rows, columns = np.nonzero(np.isinf(frame.to_numpy()))
         if not len(rows):
