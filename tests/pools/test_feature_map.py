@@ -66,6 +66,24 @@ def test_fourier_maps_are_what_a_fit_to_all_rows_gives(binary, kind):
         assert ours.n_features_in_ == X.shape[1]
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_logarithms_of_finite_numbers_are_finite(dtype):
+    largest = np.finfo(dtype).max
+    X = np.array([-largest, -largest / 2, -1, 0, 1, largest / 4, largest / 2, largest], dtype=dtype)
+    logs = signed_log(X)
+    assert logs.dtype == dtype
+    assert np.isfinite(logs).all()
+    assert np.all(np.diff(logs) >= 0)
+    assert np.array_equal(logs[2:6], np.sign(X[2:6]) * np.log1p(3 * np.abs(X[2:6])))
+
+
+def test_fourier_maps_name_what_comes_out(binary):
+    X = binary[0]
+    logs, waves, _ = fitted_maps(FOURIER_MAPS, X, [5, 6, 7])
+    assert logs.get_feature_names_out().tolist() == [f"x{k}" for k in range(X.shape[1])]
+    assert waves.get_feature_names_out()[-1] == "fourierfeatures99"
+
+
 def test_what_maps_have_in_common_is_computed_once(binary):
     calls = []
 

@@ -98,7 +98,8 @@ def drawn_subspaces(
 def signed_log(X: Any) -> Any:
     """Return the logarithm of one plus three times each number, with its sign.
 
-    What is far out comes nearer, as it should for counts and amounts, and zero stays zero.
+    What is far out comes nearer, as it should for counts and amounts, and zero stays zero. Numbers
+    so large that their triple is none stand for the largest of which it is.
 
     Examples
     --------
@@ -110,7 +111,9 @@ def signed_log(X: Any) -> Any:
         logs = sparse.copy()
         logs.data = signed_log(logs.data)
         return logs
-    return np.sign(X) * np.log1p(3 * np.abs(X))
+    X = np.asarray(X)
+    largest = np.nextafter(np.finfo(np.result_type(X.dtype, np.float16)).max / 3, 0)
+    return np.sign(X) * np.log1p(3 * np.minimum(np.abs(X), largest))
 
 
 def fitted_maps(maps: Sequence[Any], X: Any, seeds: Sequence[int]) -> list[Any]:
@@ -135,7 +138,8 @@ def _fourier_maps(X: Any, seeds: Sequence[int]) -> list[Any]:
 
     For scaled features a squared distance is about twice their number, hence the bandwidths.
     """
-    logs = FunctionTransformer(signed_log, accept_sparse=True).fit(X)
+    logs = FunctionTransformer(signed_log, accept_sparse=True, feature_names_out="one-to-one")
+    logs.fit(X)
     maps: list[Any] = []
     for width, seed in zip(FOURIER_MAPS, seeds, strict=True):
         if width is None:
