@@ -132,3 +132,18 @@ def test_only_what_is_not_revocable_yet_is_made_so():
     assert not plain.is_revocable
     with pytest.raises(ValueError, match="level must be above 0"):
         BetterThanGuru(0.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (["max"], "mechanism must be a Mechanism that is not revocable yet, got 'max'"),
+        ([(min, max)], "mechanism must be a Mechanism"),
+        ([MECHANISMS["learning_slopes"]], "mechanism must be a Mechanism"),
+        ([MECHANISMS["max"], None], "returns must be a function .*, got None"),
+        ([MECHANISMS["max"], BetterThanGuru], "returns must be a function"),
+    ],
+)
+def test_what_cannot_be_revocable_is_refused(wrong, message):
+    with pytest.raises(TypeError, match=message):
+        Revocable(*wrong)

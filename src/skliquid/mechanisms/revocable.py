@@ -124,6 +124,18 @@ class Revocable:
     mechanism: Mechanism
     returns: Return = BetterThanGuru()
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.mechanism, Mechanism):
+            raise TypeError(
+                f"mechanism must be a Mechanism that is not revocable yet, got {self.mechanism!r}. "
+                "Give one like MECHANISMS['max'] or Mechanism(selection, probability)."
+            )
+        if not callable(self.returns) or isinstance(self.returns, type):
+            raise TypeError(
+                f"returns must be a function that says who comes back, got {self.returns!r}. Give "
+                "one like BetterThanGuru()."
+            )
+
     @property
     def needs_votes(self) -> bool:
         """Whether single answers have to be known, and not only how many were right."""
