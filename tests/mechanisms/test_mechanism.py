@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skliquid import DelegationGraph, Mechanism
-from skliquid.mechanisms import CANDIDATES, MECHANISMS, Knowledge
+from skliquid.mechanisms import CANDIDATES, MECHANISMS, Knowledge, WeightCap
+from skliquid.mechanisms.probability import better
 from skliquid.mechanisms.selection import least_accurate
 
 ONE_WAY = [name for name, each in MECHANISMS.items() if not each.is_revocable]
@@ -130,6 +131,15 @@ def test_wrong_likelihoods_are_refused(likelihood, message):
         mechanism.delegate(DelegationGraph.direct(2), np.array([0.25, 0.75]), 1, rng())
 
 
+def test_likelihoods_whose_sum_is_no_number_are_refused():
+    huge = Mechanism(least_accurate, lambda gain, weight: np.full(len(gain), 1e308))
+    with (
+        pytest.raises(ValueError, match=r"likelihoods with a finite sum, got 1e\+308 among them"),
+        np.errstate(over="ignore"),
+    ):
+        huge.delegate(DelegationGraph.direct(3), np.array([0.2, 0.4, 0.6]), 1, rng())
+
+
 @pytest.mark.parametrize(
     ("selected", "message"),
     [
@@ -161,3 +171,38 @@ def test_mechanisms_pickle_compare_and_print():
 def test_a_mechanism_is_a_pair_of_functions():
     with pytest.raises(TypeError, match=r"pair \(selection, probability\) of functions, got"):
         Mechanism("max", "max")
+
+
+@pytest.mark.parametrize("together", [tuple, list])
+def test_a_refinement_may_be_a_plain_function(together):
+    def not_the_best(situation):
+        return situation.accuracy[situation.choices] < 0.8
+
+    picky = Mechanism(least_accurate, better, together([not_the_best]))
+    assert not picky.needs_votes
+    assert picky == Mechanism(least_accurate, better, (not_the_best,))
+    accuracy = np.array([0.25, 0.5, 0.9])
+    after = picky.delegate(DelegationGraph.direct(3), accuracy, 1, rng())
+    assert after.delegation.tolist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize("wrong", [WeightCap(), (WeightCap,), (0.2,), None, "capped"])
+def test_refinements_are_a_tuple_of_functions(wrong):
+    with pytest.raises(TypeError, match="refinements must be a tuple of functions, got"):
+        Mechanism(least_accurate, better, wrong)
+
+
+@pytest.mark.parametrize(
+    ("factors", "message"),
+    [
+        ([1.0], r"one factor for each of 2 candidates, got shape \(1,\)"),
+        (1.0, r"one factor for each of 2 candidates, got shape \(\)"),
+        (["a", "b"], "numbers as factors"),
+        ([1, np.nan], r"finite factors, got \[nan\]"),
+        ([1, -2], "factors of zero or more, got -2"),
+    ],
+)
+def test_wrong_factors_are_refused(factors, message):
+    mechanism = Mechanism(least_accurate, better, (lambda situation: factors,))
+    with pytest.raises(ValueError, match=f"refinements must give {message}"):
+        mechanism.delegate(DelegationGraph.direct(3), np.array([0.2, 0.4, 0.6]), 1, rng())

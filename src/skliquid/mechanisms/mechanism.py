@@ -18,6 +18,7 @@ Probability: TypeAlias = Callable[[Floats, Floats], Floats]
 
 
 _NOTHING = Knowledge()
+_NUMBERS = "fiub"
 
 
 class OtherRepresentatives:
@@ -85,8 +86,8 @@ class Mechanism:
         p: ``probability(gain, weight)`` returns how likely each candidate is to be chosen, up to a
         common factor.
     refinements : tuple of callables
-        Factors of these likelihoods that depend on more than gain and weight; see
-        :mod:`skliquid.mechanisms.refinement`.
+        ``refinement(situation)`` returns a factor for each of these likelihoods, which may depend
+        on more than gain and weight; see :mod:`skliquid.mechanisms.refinement`.
 
     Examples
     --------
@@ -109,11 +110,13 @@ class Mechanism:
                 "mechanism must be a pair (selection, probability) of functions, got "
                 f"({self.selection!r}, {self.probability!r}). Give both functions."
             )
+        _check_refinements(self.refinements)
+        object.__setattr__(self, "refinements", tuple(self.refinements))
 
     @property
     def needs_votes(self) -> bool:
         """Whether single answers have to be known, and not only how many were right."""
-        return any(refinement.needs_votes for refinement in self.refinements)
+        return any(getattr(refinement, "needs_votes", False) for refinement in self.refinements)
 
     @property
     def is_direct(self) -> bool:
@@ -154,7 +157,7 @@ class Mechanism:
                 situation = Situation(
                     delegator, choices, accuracy, weight, own, graph.n_voters, knowledge
                 )
-                sums = np.cumsum(likelihood * self._refined(situation))
+                sums = np.cumsum(likelihood * self._factors(situation))
             if sums.size and sums.item(-1) > 0:
                 draw = sums.searchsorted(rng.random() * sums.item(-1), side="right")
                 chosen[delegator] = choices.item(draw)
@@ -167,9 +170,15 @@ class Mechanism:
         delegation[list(chosen)] = list(chosen.values())
         return DelegationGraph(delegation)
 
-    def _refined(self, situation: Situation) -> Floats:
-        factors: Floats = np.prod([refine(situation) for refine in self.refinements], axis=0)
-        return factors
+    def _factors(self, situation: Situation) -> Floats:
+        """Return by what the likelihood of each candidate is multiplied."""
+        of_each = [np.asarray(refine(situation)) for refine in self.refinements]
+        for refine, factors in zip(self.refinements, of_each, strict=True):
+            wrong = _wrong("factor", factors, len(situation.choices))
+            if wrong:
+                raise ValueError(f"refinements must give {wrong}. Correct {refine!r}.")
+        product: Floats = np.prod(of_each, axis=0)
+        return product
 
     def _select(
         self, graph: DelegationGraph, accuracy: Floats, n_delegators: int, rng: Generator
@@ -201,20 +210,25 @@ def _check_selection(selected: Voters, n_delegators: int, n_representatives: int
         )
 
 
+def _check_refinements(refinements: object) -> None:
+    several = refinements if isinstance(refinements, tuple | list) else [None]
+    if not all(callable(each) and not isinstance(each, type) for each in several):
+        raise TypeError(
+            f"refinements must be a tuple of functions, got {refinements!r}. Give one like "
+            "(WeightCap(0.2),)."
+        )
+
+
 def _checked_sums(likelihood: Floats, gain: Floats) -> Floats:
     """Return the cumulative sums of the likelihoods, which are checked to be such."""
     wrong, sums = None, gain[:0]
-    if likelihood.shape != gain.shape:
-        wrong = f"one likelihood for each of {len(gain)} candidates, got shape {likelihood.shape}"
-    elif likelihood.dtype.kind not in "fiub":
-        wrong = f"numbers as likelihoods, got {likelihood.dtype}"
+    if likelihood.shape != gain.shape or likelihood.dtype.kind not in _NUMBERS:
+        wrong = _wrong("likelihood", likelihood, len(gain))
     elif likelihood.size:
         sums = np.add.accumulate(likelihood, dtype=np.float64)
         total = sums.item(-1)
-        if not math.isfinite(total):
-            wrong = f"finite likelihoods, got {likelihood[~np.isfinite(likelihood)][:1]}"
-        elif np.minimum.reduce(likelihood) < 0:
-            wrong = f"likelihoods of zero or more, got {likelihood.min()}"
+        if not math.isfinite(total) or np.minimum.reduce(likelihood) < 0:
+            wrong = _wrong("likelihood", likelihood, len(gain))
         elif total == 0 and gain.max() > 0:
             wrong = "a positive likelihood for some candidate when one is better, got zero for all"
     if wrong:
@@ -223,3 +237,18 @@ def _checked_sums(likelihood: Floats, gain: Floats) -> Floats:
             "representative stay one, leave it out of the selection."
         )
     return sums
+
+
+def _wrong(name: str, values: Floats, n_candidates: int) -> str | None:
+    """Return what is wrong with values of which each candidate should have one, if anything."""
+    if values.shape != (n_candidates,):
+        return f"one {name} for each of {n_candidates} candidates, got shape {values.shape}"
+    if values.dtype.kind not in _NUMBERS:
+        return f"numbers as {name}s, got {values.dtype}"
+    if not np.isfinite(values).all():
+        return f"finite {name}s, got {values[~np.isfinite(values)][:1]}"
+    if values.min(initial=0) < 0:
+        return f"{name}s of zero or more, got {values.min()}"
+    if not math.isfinite(values.sum(dtype=np.float64)):
+        return f"{name}s with a finite sum, got {values.max()} among them"
+    return None

@@ -2,11 +2,13 @@
 
 Each is called with the :class:`Situation` of a delegator and returns a factor for every candidate,
 by which its likelihood is multiplied: zero rules it out, and who has nobody left stays a
-representative.
+representative. A plain function will do. One that compares single answers, which cost more to keep,
+has the attribute ``needs_votes = True``.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,14 +49,7 @@ class Situation:
     knowledge: Knowledge
 
 
-class Refinement(Protocol):
-    """Says how much likelier each candidate is made by what is known."""
-
-    needs_votes: ClassVar[bool]
-
-    def __call__(self, situation: Situation) -> Floats:
-        """Return a factor for each candidate."""
-        ...
+Refinement: TypeAlias = Callable[[Situation], Floats]
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,6 @@ class WeightCap:
     """
 
     share: float = 0.2
-    needs_votes: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check_between_0_and_1("share", self.share)
@@ -99,7 +93,6 @@ class BetterBeyondChance:
 
     level: float = 0.1
     bound: Literal["wilson", "hoeffding"] = "wilson"
-    needs_votes: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         _check_between_0_and_1("level", self.level)
