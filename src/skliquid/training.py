@@ -147,8 +147,8 @@ def _measured(training: Training, rules: Rules, voters: Voters, increment: Rows)
 
 
 def _known(training: Training) -> Knowledge:
-    accuracy = training.accuracy
-    return Knowledge(accuracy.n_answers, training.answers.is_right, accuracy.slope)
+    accuracy, answers = training.accuracy, training.answers
+    return Knowledge(accuracy.n_answers, answers.is_right, accuracy.slope, answers.was_asked)
 
 
 def _recorded(

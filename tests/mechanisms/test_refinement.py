@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
 from skliquid import DelegationGraph, LiquidEnsembleClassifier, Mechanism
+from skliquid.answers import Answers
 from skliquid.mechanisms import (
     MECHANISMS,
     BetterBeyondChance,
@@ -79,6 +80,35 @@ def test_intervals_hold_about_as_often_as_they_say(interval):
     assert covered > 1 - level - 0.02
 
 
+@pytest.mark.parametrize("level", [0.1, 1])
+@pytest.mark.parametrize("bound", ["wilson", "hoeffding"])
+def test_who_answered_no_rows_is_neither_better_nor_worse(bound, level):
+    known = Knowledge(np.array([0, 900, 0]))
+    gate = BetterBeyondChance(level, bound)
+    assert gate(situation([0.1, 0.9, 0.9], [1, 1], known)).tolist() == [0, 0]
+    known = Knowledge(np.array([900, 0, 900]))
+    assert gate(situation([0.1, 0.9, 0.9], [1, 1], known)).tolist() == [0, 1]
+
+
+def test_chance_does_not_overflow_with_many_rows():
+    n = np.array([2**33])
+    assert np.allclose(wilson(np.array([0.6]), n, 0.1), 0.6, atol=1e-4)
+
+
+def test_confidence_copes_with_candidates_that_were_long_not_asked(binary):
+    X, y = binary
+    ensemble = LiquidEnsembleClassifier(
+        n_estimators=30,
+        n_final=2,
+        mechanism="confident",
+        candidates="voters",
+        memory=2,
+        max_features=0.2,
+        random_state=0,
+    ).fit(X, y)
+    assert len(ensemble.delegation_graph_.representatives) < 30
+
+
 def test_voters_of_equal_worth_stay_apart_from_delegation():
     """Gated by chance, delegation stops by itself when those left are as good as each other."""
     rng = np.random.default_rng(0)
@@ -100,6 +130,24 @@ def test_errors_that_differ_or_agree_are_preferred():
     where = situation([0.5, 0.6, 0.6], [1, 1], Knowledge(is_right=is_right))
     assert ErrorOverlap("differing")(where) == pytest.approx([1 / 6, 5 / 6])
     assert ErrorOverlap("agreeing")(where) == pytest.approx([5 / 6, 1 / 6])
+
+
+def test_only_answers_to_the_same_rows_are_compared():
+    answers = Answers.of_nothing(4)
+    answers = answers.after(np.arange(3), np.array([[1, 0], [0, 1], [1, 0]], dtype=bool))
+    answers = answers.after(np.array([0, 2, 3]), np.array([[0, 0], [0, 1], [0, 0]], dtype=bool))
+    known = Knowledge(is_right=answers.is_right, was_asked=answers.was_asked)
+    where = situation([0.5, 0.6, 0.6, 0.6], [1, 1, 1], known)
+    assert ErrorOverlap("differing")(where) == pytest.approx([3 / 4, 2 / 6, 1 / 4])
+    assert ErrorOverlap("agreeing")(where) == pytest.approx([1 / 4, 4 / 6, 3 / 4])
+
+
+def test_who_has_no_row_in_common_is_as_likely_to_differ_as_to_agree():
+    answers = Answers.of_nothing(2).after(np.array([0]), np.ones((1, 9), dtype=bool))
+    answers = answers.after(np.array([1]), np.zeros((1, 9), dtype=bool))
+    known = Knowledge(is_right=answers.is_right, was_asked=answers.was_asked)
+    for prefer in ("differing", "agreeing"):
+        assert ErrorOverlap(prefer)(situation([0.5, 0.6], [1], known)).tolist() == [0.5]
 
 
 @pytest.mark.parametrize("name", ["capped", "confident", "differing", "agreeing"])

@@ -29,11 +29,14 @@ class Knowledge:
         Whether its answers were right, on the last of these rows.
     slope : array of float or None
         By how much its accuracy grows at an increment.
+    was_asked : array of bool, one row a voter, or None
+        Which of the answers in ``is_right`` there are; None means all.
     """
 
     n_answers: NDArray[np.int64] | None = None
     is_right: NDArray[np.bool_] | None = None
     slope: Floats | None = None
+    was_asked: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,30 +140,35 @@ class ErrorOverlap:
     def __call__(self, situation: Situation) -> Floats:
         """Return the share of rows on which each candidate differs from the delegator, or agrees.
 
-        A row of either is added, so that nobody is ruled out.
+        Only rows count that both have answered. A row of either kind is added, so that nobody is
+        ruled out; who has none in common with the delegator is as likely to differ as to agree.
         """
-        is_right = situation.knowledge.is_right
+        is_right, was_asked = situation.knowledge.is_right, situation.knowledge.was_asked
         if is_right is None:
             raise ValueError(
                 "knowledge must hold is_right: errors can be compared only when they are known. "
                 "Give knowledge=Knowledge(is_right=...)."
             )
-        differs = is_right[situation.choices] != is_right[situation.delegator]
-        share: Floats = (differs.sum(axis=1) + 1) / (differs.shape[1] + 2)
+        was_asked = np.ones_like(is_right) if was_asked is None else was_asked
+        in_common = was_asked[situation.choices] & was_asked[situation.delegator]
+        differs = in_common & (is_right[situation.choices] != is_right[situation.delegator])
+        share: Floats = (differs.sum(axis=1) + 1) / (in_common.sum(axis=1) + 2)
         return share if self.prefer == "differing" else 1 - share
 
 
 def wilson(accuracy: Floats, n: NDArray[np.int64], level: float) -> tuple[Floats, Floats]:
-    """Return the ends of Wilson's interval for each accuracy on ``n`` rows."""
+    """Return the ends of Wilson's interval for each accuracy on ``n`` rows: 0 and 1 on none."""
     z2 = float(ndtri(1 - level / 2)) ** 2
-    middle = (accuracy + z2 / (2 * n)) / (1 + z2 / n)
-    reach = np.sqrt(z2 * (accuracy * (1 - accuracy) / n + z2 / (4 * n**2))) / (1 + z2 / n)
+    with np.errstate(invalid="ignore"):  # at level 1 there is no interval on no rows
+        middle = (accuracy * n + z2 / 2) / (n + z2)
+        reach = np.sqrt(z2 * (accuracy * (1 - accuracy) * n + z2 / 4)) / (n + z2)
     return middle - reach, middle + reach
 
 
 def hoeffding(accuracy: Floats, n: NDArray[np.int64], level: float) -> tuple[Floats, Floats]:
     """Return how low and how high each accuracy on ``n`` rows may be, by Hoeffding's inequality."""
-    reach = np.sqrt(np.log(2 / level) / (2 * n))
+    with np.errstate(divide="ignore"):  # on no rows any accuracy is possible
+        reach = np.sqrt(np.log(2 / level) / (2 * n))
     return accuracy - reach, accuracy + reach
 
 

@@ -68,8 +68,7 @@ class BetterThanGuru:
         n_answers = knowledge.n_answers
         if n_answers is None or not len(delegators):
             return delegators[:0], accuracy
-        with np.errstate(divide="ignore", invalid="ignore"):  # some may not have answered yet
-            low, high = BOUNDS[self.bound](accuracy, n_answers, self.level)
+        low, high = BOUNDS[self.bound](accuracy, n_answers, self.level)
         is_better = low[delegators] > high[graph.gurus[delegators]]
         return delegators[is_better], accuracy
 
