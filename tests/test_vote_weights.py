@@ -3,7 +3,14 @@ import pytest
 
 from skliquid import DelegationGraph, LiquidEnsembleClassifier
 from skliquid.accuracy_estimate import AccuracyEstimate
-from skliquid.vote_weights import VOTE_WEIGHTS, Viscous, delegated, delegated_log_odds, log_odds
+from skliquid.vote_weights import (
+    VOTE_WEIGHTS,
+    Viscous,
+    checked_weights,
+    delegated,
+    delegated_log_odds,
+    log_odds,
+)
 
 GRAPH = DelegationGraph.direct(5).delegate([0, 1], to=[1, 4]).delegate([2], to=[3])
 ACCURACY = AccuracyEstimate.of_nothing(5).update(
@@ -22,8 +29,36 @@ def test_log_odds_are_those_of_being_right():
     assert delegated_log_odds(GRAPH, ACCURACY)[1] == pytest.approx(3 * good)
 
 
-def test_who_was_never_measured_counts_as_a_coin():
-    assert log_odds(GRAPH, AccuracyEstimate.of_nothing(5)).tolist() == [1e-6, 1e-6]
+@pytest.mark.parametrize("n_classes", [2, 3, 10])
+def test_log_odds_are_the_best_weights_whatever_the_number_of_classes(n_classes):
+    """The class that carries most is the likeliest, errors being independent and spread evenly."""
+    n_rows = 10**6
+    right = np.array([0.55, 0.65, 0.6])
+    graph = DelegationGraph.direct(3)
+    accuracy = AccuracyEstimate.of_nothing(3).update(np.arange(3), right, n_rows=n_rows)
+    weights = log_odds(graph, accuracy, n_classes)
+    votes = np.array([0, 1, 0])
+    likelihood = np.array(
+        [
+            np.prod(np.where(votes == label, right, (1 - right) / (n_classes - 1)))
+            for label in (0, 1)
+        ]
+    )
+    carried = weights[votes == 0].sum() - weights[votes == 1].sum()
+    assert carried == pytest.approx(np.log(likelihood[0] / likelihood[1]), abs=1e-4)
+
+
+@pytest.mark.parametrize("n_classes", [2, 5])
+def test_who_was_never_measured_counts_as_a_guess(n_classes):
+    nothing = AccuracyEstimate.of_nothing(5)
+    assert log_odds(GRAPH, nothing, n_classes).tolist() == [1e-6, 1e-6]
+
+
+def test_one_of_ten_classes_right_is_no_better_than_a_guess_and_half_of_them_is():
+    accuracy = AccuracyEstimate.of_nothing(2).update(np.arange(2), np.array([0.1, 0.5]), n_rows=90)
+    guess, good = log_odds(DelegationGraph.direct(2), accuracy, 10)
+    assert guess == 1e-6
+    assert good == pytest.approx(np.log(46 / 54 * 9))
 
 
 def test_viscous_votes_lose_strength_on_their_way():
@@ -31,8 +66,9 @@ def test_viscous_votes_lose_strength_on_their_way():
     assert Viscous(0.5)(GRAPH, ACCURACY).tolist() == [1.5, 1.75]
     assert Viscous(1)(GRAPH, ACCURACY).tolist() == [2, 3]
     assert Viscous(0)(GRAPH, ACCURACY).tolist() == [1, 1]
-    with pytest.raises(ValueError, match="factor must be between 0 and 1"):
-        Viscous(2)
+    for wrong in (2, "a", None):
+        with pytest.raises(ValueError, match="factor must be between 0 and 1"):
+            Viscous(wrong)
 
 
 @pytest.mark.parametrize("weights", [*VOTE_WEIGHTS, Viscous(0.3)])
@@ -53,3 +89,50 @@ def test_ensembles_vote_by_them(binary, weights):
         by_hand[np.arange(len(y)), estimator.predict(X[:, features])] += weight
     by_hand /= by_hand.sum(axis=1, keepdims=True)
     assert np.allclose(ensemble.predict_proba(X), by_hand)
+
+
+def test_ensembles_tell_them_the_number_of_classes(multiclass):
+    X, y = multiclass
+    settings = {"n_estimators": 20, "n_final": 4, "random_state": 0, "max_features": 0.3}
+    told = []
+
+    def remembered(graph, accuracy, n_classes):
+        told.append(n_classes)
+        return log_odds(graph, accuracy, n_classes)
+
+    by_name = LiquidEnsembleClassifier(vote_weights="log_odds", **settings).fit(X, y)
+    by_hand = LiquidEnsembleClassifier(vote_weights=remembered, **settings).fit(X, y)
+    assert np.array_equal(by_name.predict_proba(X), by_hand.predict_proba(X))
+    assert set(told) == {len(np.unique(y))}
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([0.0, 0.0], "a positive number for some representative, got zero for all"),
+        ([1.0, np.nan], r"finite numbers of zero or more, got \[1.0, nan\]"),
+        ([1.0, np.inf], "finite numbers of zero or more"),
+        ([2, -1], r"finite numbers of zero or more, got \[2, -1\]"),
+        ([1.0], r"one number for each of 2 representatives, got shape \(1,\)"),
+        (["a", "b"], "numbers, got"),
+    ],
+)
+def test_weights_by_which_nobody_can_vote_are_refused(weights, message):
+    with pytest.raises(ValueError, match=f"vote_weights must give {message}.*Correct <function"):
+        checked_weights(lambda *_: weights, GRAPH, ACCURACY, 2)
+
+
+def test_lists_of_numbers_are_taken():
+    assert checked_weights(lambda *_: [2, 1], GRAPH, ACCURACY, 2).tolist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (Viscous, r"vote_weights must be an object: .* is a class. Call it, as in Viscous\("),
+        (lambda graph, accuracy: 1, "must be a function of graph, accuracy and n_classes"),
+    ],
+)
+def test_what_cannot_be_asked_for_weights_is_refused(binary, weights, message):
+    with pytest.raises(TypeError, match=message):
+        LiquidEnsembleClassifier(vote_weights=weights).fit(*binary)

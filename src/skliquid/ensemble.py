@@ -64,7 +64,7 @@ from skliquid.validation import (
     share_below_one,
     shared_tags,
 )
-from skliquid.vote_weights import VOTE_WEIGHTS, VoteWeights, delegated
+from skliquid.vote_weights import VOTE_WEIGHTS, VoteWeights, checked_weights, delegated
 from skliquid.voting import tally, winner
 
 _VOTES_AT_ONCE, _ROWS_AT_ONCE = 5_000_000, 2**14
@@ -159,7 +159,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             default="delegated"
         How much representatives count when the ensemble votes: the votes they carry, the
         logarithm of the odds that they are right, the product of both, or votes that lose a tenth
-        of their strength with each delegation. See :mod:`skliquid.vote_weights`.
+        of their strength with each delegation. A function ``vote_weights(graph, accuracy,
+        n_classes)`` returns a number for each representative; see :mod:`skliquid.vote_weights`.
     max_cost : int, default=None
         The most sample visits that training may take, the final fit included. It ends with the
         best ensemble so far, and ``record_.stopped`` says what was cut short.
@@ -786,7 +787,7 @@ def shares(
 ) -> Floats:
     """Return the share of the weight that each class receives, counted block by block."""
     voters = training.graph.representatives
-    weights = vote_weights(training.graph, training.accuracy)
+    weights = checked_weights(vote_weights, training.graph, training.accuracy, n_classes)
     blocks = slices(X.shape[0], min(max(_VOTES_AT_ONCE // len(voters), 1), _ROWS_AT_ONCE))
     votes = (training.pool.vote(voters, X[block]) for block in blocks)
     return np.concatenate([tally(each, weights, n_classes) for each in votes])

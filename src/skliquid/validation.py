@@ -1,5 +1,6 @@
 """Checks at the door; the only module that uses scikit-learn's private names."""
 
+import inspect
 from collections.abc import Collection, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -50,11 +51,28 @@ def check_parameters(ensemble: Any) -> None:
         raise ValueError(
             "n_jobs must not be 0: nobody would do the work. Give 1, or -1 for all cores."
         )
-    if isinstance(ensemble.delegation_rate, type):
+    for name in ("delegation_rate", "vote_weights"):
+        value = getattr(ensemble, name)
+        if isinstance(value, type):
+            raise TypeError(
+                f"{name} must be an object: {value!r} is a class. Call it, as in "
+                f"{value.__name__}(...)."
+            )
+    if not isinstance(ensemble.vote_weights, str):
+        check_vote_weights(ensemble.vote_weights)
+
+
+def check_vote_weights(vote_weights: Any) -> None:
+    """Raise when a function for vote weights takes other arguments than it will be given."""
+    try:
+        inspect.signature(vote_weights).bind("graph", "accuracy", "n_classes")
+    except ValueError:  # some compiled functions do not say what they take
+        return
+    except TypeError as error:
         raise TypeError(
-            f"delegation_rate must be an object: {ensemble.delegation_rate!r} is a class. "
-            f"Call it, as in {ensemble.delegation_rate.__name__}(...)."
-        )
+            "vote_weights must be a function of graph, accuracy and n_classes: "
+            f"{vote_weights!r} is none ({error}). Give it three parameters."
+        ) from error
 
 
 def check_estimators(

@@ -1,10 +1,12 @@
 """Vote weights: how much each representative counts when the ensemble votes.
 
-Each takes the graph and the accuracies, and returns one number for each representative.
+Each takes the graph, the accuracies and the number of classes, and returns one number for each
+representative, of zero or more and not all zero.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,29 +16,31 @@ from skliquid.accuracy_estimate import Estimate
 from skliquid.arrays import Floats
 from skliquid.delegation_graph import DelegationGraph
 
-VoteWeights: TypeAlias = Callable[[DelegationGraph, Estimate], NDArray[Any]]
+VoteWeights: TypeAlias = Callable[[DelegationGraph, Estimate, int], NDArray[Any]]
 
 
-def delegated(graph: DelegationGraph, accuracy: Estimate) -> NDArray[Any]:
+def delegated(graph: DelegationGraph, accuracy: Estimate, n_classes: int = 2) -> NDArray[Any]:
     """Return the votes that each representative carries, as in the paper."""
     return graph.weights[graph.representatives]
 
 
-def log_odds(graph: DelegationGraph, accuracy: Estimate) -> Floats:
-    """Return the logarithm of the odds that each representative is right.
+def log_odds(graph: DelegationGraph, accuracy: Estimate, n_classes: int = 2) -> Floats:
+    """Return the logarithm of the odds that each representative is right, beyond those of a guess.
 
-    These are the best weights for voters that err independently. A right and a wrong answer are
-    added to what was measured; who is no better than a coin gets next to no weight.
+    These are the best weights for voters that err independently, and towards all of the wrong
+    classes alike. An answer of each class, one of them right, is added to what was measured; who
+    is no better than a guess gets next to no weight.
     """
     voters = graph.representatives
-    n, mean = accuracy.n_answers[voters], np.nan_to_num(accuracy.mean[voters], nan=0.5)
-    p = (mean * n + 1) / (n + 2)
-    return np.maximum(np.log(p / (1 - p)), _NEXT_TO_NONE)
+    n, mean = accuracy.n_answers[voters], np.nan_to_num(accuracy.mean[voters])
+    p = (mean * n + 1) / (n + n_classes)
+    weights: Floats = np.maximum(np.log(p / (1 - p)) + np.log(n_classes - 1), _NEXT_TO_NONE)
+    return weights
 
 
-def delegated_log_odds(graph: DelegationGraph, accuracy: Estimate) -> Floats:
+def delegated_log_odds(graph: DelegationGraph, accuracy: Estimate, n_classes: int = 2) -> Floats:
     """Return the product of the votes carried and the log-odds."""
-    return delegated(graph, accuracy) * log_odds(graph, accuracy)
+    return delegated(graph, accuracy) * log_odds(graph, accuracy, n_classes)
 
 
 @dataclass(frozen=True)
@@ -56,12 +60,13 @@ class Viscous:
     factor: float = 0.9
 
     def __post_init__(self) -> None:
-        if not 0 <= self.factor <= 1:
+        factor: object = self.factor
+        if not isinstance(factor, Real) or not 0 <= float(factor) <= 1:
             raise ValueError(
-                f"factor must be between 0 and 1: got {self.factor!r}. Give a number like 0.9."
+                f"factor must be between 0 and 1: got {factor!r}. Give a number like 0.9."
             )
 
-    def __call__(self, graph: DelegationGraph, accuracy: Estimate) -> Floats:
+    def __call__(self, graph: DelegationGraph, accuracy: Estimate, n_classes: int = 2) -> Floats:
         """Return what arrives at each representative."""
         strength = self.factor ** graph.distances.astype(np.float64)
         arrived: Floats = np.zeros(graph.n_voters)
@@ -77,3 +82,22 @@ VOTE_WEIGHTS: dict[str, VoteWeights] = {
 }
 
 _NEXT_TO_NONE = 1e-6
+
+
+def checked_weights(
+    rule: VoteWeights, graph: DelegationGraph, accuracy: Estimate, n_classes: int
+) -> NDArray[Any]:
+    """Return what ``rule`` gives, which may be a user's own, if votes can be weighed by it."""
+    weights = np.asarray(rule(graph, accuracy, n_classes))
+    n, wrong = len(graph.representatives), None
+    if weights.shape != (n,):
+        wrong = f"one number for each of {n} representatives, got shape {weights.shape}"
+    elif weights.dtype.kind not in "fiub":
+        wrong = f"numbers, got {weights.dtype}"
+    elif not np.isfinite(weights.sum()) or weights.min() < 0:
+        wrong = f"finite numbers of zero or more, got {weights.tolist()}"
+    elif not weights.any():
+        wrong = "a positive number for some representative, got zero for all"
+    if wrong:
+        raise ValueError(f"vote_weights must give {wrong}. Correct {rule!r}.")
+    return weights
