@@ -1,11 +1,13 @@
 import itertools
 import math
+from inspect import signature
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skliquid import LiquidEnsembleClassifier
 from skliquid.theory import (
     delegation_cost,
     every_delegation_harms,
@@ -176,6 +178,14 @@ def test_the_expected_cost_of_halving_is_the_papers_but_for_the_last_term():
     assert cost.total == cost.increments + cost.final_fit
 
 
+def test_the_expected_cost_has_the_defaults_of_the_ensemble():
+    defaults = LiquidEnsembleClassifier().get_params()
+    shared = signature(expected_training_cost).parameters.keys() & defaults.keys()
+    assert len(shared) == 5
+    for name in shared:
+        assert signature(expected_training_cost).parameters[name].default == defaults[name]
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -183,12 +193,15 @@ def test_the_expected_cost_of_halving_is_the_papers_but_for_the_last_term():
         (lambda: n_increments(5, 0, 0.1), "n_final must be a whole number of 1 or more: got 0"),
         (lambda: delegation_cost(5, 2, 0), "rate must be above 0 and below 1"),
         (lambda: delegation_cost(5, 2, 1), "rate must be above 0 and below 1"),
+        (lambda: n_increments(10, 2, "a"), "rate must be above 0 and below 1: at 'a'"),
         (lambda: harmful_state_fraction(5, 1), "m must be a whole number of 2 or more: got 1"),
         (lambda: harmful_state_fraction(0, 5), "n must be a whole number of 1 or more: got 0"),
         (lambda: harmful_state_fraction(2.5, 5), "n must be a whole number of 1 or more: got 2.5"),
         (lambda: delegation_cost(9, 2, 0.5, -5), "increment_size must be a whole number"),
         (lambda: group_accuracy([[1, 0], [0, 1]], [1]), "weights must hold a whole number"),
         (lambda: group_accuracy([[1, 0], [0, 1]], [0.5, 0.5]), "weights must hold a whole number"),
+        (lambda: group_accuracy([[1, 0], [0, 1]], [0, 0]), "weights must be zero or more, and not"),
+        (lambda: group_accuracy([[1, 0], [0, 1]], [3, -1]), "weights must be zero or more"),
         (lambda: pivotal_examples([1, 0]), "correct must be a matrix of zeros and ones"),
         (lambda: pivotal_voters([[2, 0]]), "correct must be a matrix of zeros and ones"),
         (lambda: expected_training_cost(0), "n_samples must be a whole number of 1 or more: got 0"),
@@ -198,7 +211,10 @@ def test_the_expected_cost_of_halving_is_the_papers_but_for_the_last_term():
         ),
         (lambda: expected_training_cost(9, n_final=0), "n_final must be a whole number"),
         (lambda: expected_training_cost(9, final_fit="nonee"), "final_fit must be 'scratch'"),
-        (lambda: expected_training_cost(9, n_passes=-3), "n_passes must not be negative: got -3"),
+        (lambda: expected_training_cost(9, n_passes=-3), "n_passes must be .* or more: got -3"),
+        (lambda: expected_training_cost(9, n_passes=np.nan), "n_passes must be .* more: got nan"),
+        (lambda: expected_training_cost(9, n_passes=np.inf), "n_passes must be .* more: got inf"),
+        (lambda: expected_training_cost(9, n_passes="2"), "n_passes must be .* more: got '2'"),
         (lambda: expected_training_cost(9, n_estimators=5, n_final=6), "n_final must not exceed"),
     ],
 )

@@ -1,7 +1,7 @@
 """The paper's formulas: how often delegation must harm, and what training costs."""
 
 import math
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
@@ -53,6 +53,11 @@ def group_accuracy(correct: ArrayLike, weights: ArrayLike | None = None) -> floa
         raise ValueError(
             f"weights must hold a whole number of votes for each of {len(correct)} voters: got "
             f"{weights.tolist()}. Give one integer a voter."
+        )
+    if weights.min() < 0 or not weights.any():
+        raise ValueError(
+            f"weights must be zero or more, and not all zero: got {weights.tolist()}. Give those "
+            "who delegate 0 and their gurus what they carry."
         )
     return float(np.mean(weights @ correct >= quota(int(weights.sum()))))
 
@@ -139,8 +144,8 @@ def delegation_cost(n: int, n_final: int, rate: float, increment_size: int = 1) 
 def expected_training_cost(
     n_samples: int,
     *,
-    n_estimators: int = 100,
-    n_final: int = 10,
+    n_estimators: int = 80,
+    n_final: int = 12,
     delegation_rate: float | Rate | Schedule | Literal["auto"] = "auto",
     increment_size: int | Literal["auto"] = "auto",
     final_fit: Literal["scratch", "warm", "none"] = "scratch",
@@ -148,9 +153,9 @@ def expected_training_cost(
 ) -> TrainingCost:
     """Return what ``LiquidEnsembleClassifier.fit`` costs, before it is trained.
 
-    Parameters are those of the ensemble, on ``n_samples`` rows; a rate of 0 is Direct. ``n_passes``
-    is how often a voter goes over the data in its final fit, the paper's e: ``n_iter_`` of one
-    that was fitted on such data, 1 for a tree.
+    Parameters and their defaults are those of the ensemble, on ``n_samples`` rows; a rate of 0 is
+    Direct. ``n_passes`` is how often a voter goes over the data in its final fit, the paper's e:
+    ``n_iter_`` of one that was fitted on such data, 1 for a tree.
 
     The answer is exact when voters learn by increments, everyone asked to delegate has a better one
     to choose (with ``competence="training"``), and ``n_passes`` is right. Where voters have to
@@ -158,7 +163,9 @@ def expected_training_cost(
 
     Examples
     --------
-    >>> cost = expected_training_cost(2300, n_estimators=350, delegation_rate=0.2, n_passes=20)
+    >>> cost = expected_training_cost(
+    ...     2300, n_estimators=350, n_final=10, delegation_rate=0.2, n_passes=20
+    ... )
     >>> cost, cost.total
     (TrainingCost(increments=79626, final_fit=460000), 539626)
     """
@@ -209,19 +216,21 @@ def _check_n_final(n_final: int, n: int, *, name: str) -> None:
         )
 
 
-def _check_plan(final_fit: str, n_passes: float) -> None:
+def _check_plan(final_fit: str, n_passes: object) -> None:
     if final_fit not in ("scratch", "warm", "none"):
         raise ValueError(
             f"final_fit must be 'scratch', 'warm' or 'none': {final_fit!r} is none of them. "
             "Choose one of them."
         )
-    if n_passes < 0:
-        raise ValueError(f"n_passes must not be negative: got {n_passes}. Give 1 for a tree.")
-
-
-def _check_rate(rate: float) -> None:
-    if not 0 < rate < 1:
+    if not isinstance(n_passes, Real) or not 0 <= float(n_passes) < math.inf:
         raise ValueError(
-            f"rate must be above 0 and below 1: at {rate} the number of increments is not defined. "
-            "Give a rate like 0.05."
+            f"n_passes must be a number of zero or more: got {n_passes!r}. Give 1 for a tree."
+        )
+
+
+def _check_rate(rate: object) -> None:
+    if not isinstance(rate, Real) or not 0 < float(rate) < 1:
+        raise ValueError(
+            f"rate must be above 0 and below 1: at {rate!r} the number of increments is not "
+            "defined. Give a rate like 0.05."
         )
