@@ -137,12 +137,14 @@ class RecentAccuracy:
         return n_answers
 
     @cached_property
-    def slope(self) -> Floats:
+    def slope(self) -> Floats | None:
         """By how much each voter gains at an increment.
 
         The slope of the straight line nearest to what was measured; not a number where there are
-        fewer than two measurements.
+        fewer than two measurements, and None where there can never be two.
         """
+        if self.window < 2:
+            return None
         measured = self.n_rows > 0
         accuracy = self.n_correct / np.maximum(self.n_rows, 1)
         place = np.arange(len(measured))[:, None] * measured

@@ -96,8 +96,9 @@ class FastestLearners:
         slope = knowledge.slope
         if slope is None:
             raise ValueError(
-                "memory must be a number of increments for mechanism 'learning_slopes': a slope "
-                "needs single measurements, which an average does not keep. Set memory=20."
+                "memory must be a number of increments, 2 at the least, for mechanism "
+                "'learning_slopes': a slope needs two measurements, which an average does not keep "
+                "apart. Set memory=20."
             )
         if np.isnan(slope).any():  # it takes two measurements
             return graph.representatives[:0], np.zeros(len(slope))
