@@ -220,7 +220,7 @@ def _few_rows(n_rows: int) -> Iterator[None]:
         warnings.filterwarnings("ignore", message="The number of unique classes")
         try:
             yield
-        except ValueError as error:
+        except Exception as error:
             error.add_note(
                 f"A voter said so in training on an increment of {n_rows} rows. If it needs more, "
                 "raise increment_size."
