@@ -130,8 +130,11 @@ def test_what_is_no_list_of_indices_is_refused(wrong):
 
 
 def test_a_graph_needs_a_voter():
-    with pytest.raises(ValueError, match="n_voters must be at least 1"):
-        DelegationGraph.direct(0)
+    for wrong in (0, "a", 2.5):
+        with pytest.raises(ValueError, match=f"n_voters must be at least 1.*got {wrong!r}"):
+            DelegationGraph.direct(wrong)
+    with pytest.raises(ValueError, match="delegation must hold at least one voter"):
+        DelegationGraph([])
 
 
 def test_nobody_may_delegate():

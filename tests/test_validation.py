@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, SGDClassifier
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
@@ -292,13 +292,27 @@ def test_a_class_where_an_object_is_meant_is_refused():
         small(delegation_rate=FixedCount).fit(X, Y)
 
 
-def test_an_error_of_a_voter_in_few_rows_names_the_way_out():
-    with pytest.raises(ValueError, match="n_neighbors") as caught:
-        small(KNeighborsClassifier(), increment_size=3).fit(X, Y)
+@pytest.mark.parametrize(
+    ("estimator", "error"), [(KNeighborsClassifier(), ValueError), (CategoricalNB(), IndexError)]
+)
+def test_an_error_of_a_voter_in_few_rows_names_the_way_out(estimator, error):
+    numbered = np.column_stack([np.arange(60), np.zeros(60)])  # categories that are new each time
+    with pytest.raises(error) as caught:
+        small(estimator, increment_size=3, competence="prequential").fit(numbered, Y)
     assert (
         "an increment of 3 rows. If it needs more, raise increment_size"
         in caught.value.__notes__[0]
     )
+
+
+def test_classes_are_given_as_a_list():
+    with pytest.raises(ValueError, match=r"classes must be a list of labels.*\. Give a list"):
+        small().partial_fit(X, Y, classes={0, 1})
+
+
+def test_a_slope_needs_a_memory_of_two_increments():
+    with pytest.raises(ValueError, match="memory must be a number of increments, 2 at the"):
+        small(mechanism="learning_slopes", memory=1, increment_size=20).fit(X, Y)
 
 
 def test_what_training_leaves_is_there_only_after_training():

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 
@@ -32,6 +33,11 @@ class DelegationGraph:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "delegation", _frozen(_indices("delegation", self.delegation)))
+        if not len(self.delegation):
+            raise ValueError(
+                "delegation must hold at least one voter: a graph of none has no representative. "
+                "Give it a voter."
+            )
         _refuse_unknown("delegation", self.delegation, n_voters=len(self.delegation))
         _refuse_circles(self.delegation, self.gurus)
 
@@ -41,10 +47,11 @@ class DelegationGraph:
     @classmethod
     def direct(cls, n_voters: int) -> "DelegationGraph":
         """Return the graph in which everyone represents itself."""
-        if n_voters < 1:
+        count: object = n_voters
+        if not isinstance(count, Integral) or int(count) < 1:
             raise ValueError(
-                f"n_voters must be at least 1: a graph of {n_voters} voters has no representative. "
-                "Give it a voter."
+                f"n_voters must be at least 1, and a whole number: got {n_voters!r}. Give it a "
+                "voter, who then represents itself."
             )
         return cls(np.arange(n_voters))
 

@@ -270,7 +270,10 @@ def check_classes(classes: Any, known: NDArray[Any] | None) -> NDArray[Any]:
     if classes is None and known is not None:
         return known
     if np.ndim(classes) != 1:
-        raise ValueError(f"classes must be a list of labels: got {classes!r}. Give one dimension.")
+        raise ValueError(
+            f"classes must be a list of labels: got {classes!r}. Give a list, or an array of one "
+            "dimension."
+        )
     announced: NDArray[Any] = unique_labels(classes)
     if known is not None and not np.array_equal(announced, known):
         raise ValueError(

@@ -176,6 +176,7 @@ def test_what_is_not_known_is_asked_for(name):
     ("make", "message"),
     [
         (lambda: WeightCap(0), "share must be above 0"),
+        (lambda: WeightCap("a"), "share must be above 0 and at most 1: got 'a'"),
         (lambda: BetterBeyondChance(2), "level must be above 0"),
         (lambda: BetterBeyondChance(0.1, "bayes"), "bound must be one of wilson, hoeffding"),
         (lambda: ErrorOverlap("any"), "prefer must be 'differing' or 'agreeing'"),

@@ -8,6 +8,7 @@ has the attribute ``needs_votes = True``.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -175,6 +176,6 @@ def hoeffding(accuracy: Floats, n: NDArray[np.int64], level: float) -> tuple[Flo
 BOUNDS = {"wilson": wilson, "hoeffding": hoeffding}
 
 
-def _check_between_0_and_1(name: str, value: float) -> None:
-    if not 0 < value <= 1:
+def _check_between_0_and_1(name: str, value: object) -> None:
+    if not isinstance(value, Real) or not 0 < float(value) <= 1:
         raise ValueError(f"{name} must be above 0 and at most 1: got {value!r}. Give one like 0.1.")
