@@ -1,3 +1,5 @@
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -226,3 +228,15 @@ def test_another_classifier_may_come_after_the_coding(table):
     assert tabular_pipeline(LogisticRegression()).fit(frame, y).score(frame, y) > 0.8
     with pytest.raises(ValueError, match="'n_final' cannot be given to another classifier"):
         tabular_pipeline(LogisticRegression(), n_final=3)
+
+
+def test_one_long_text_does_not_make_the_others_long():
+    texts = [f"comment {k}" for k in range(2000)]
+    texts[7] = "x" * 100_000
+    table = pd.DataFrame({"text": texts, "number": np.arange(2000.0)})
+    coder = TableCoder()
+    tracemalloc.start()
+    coder.fit_transform(table)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 50_000_000

@@ -243,13 +243,16 @@ def _numbers(column: Any) -> Floats:
     return np.asarray(column, dtype=np.float64)
 
 
-def _as_text(table: Any) -> NDArray[np.str_]:
-    """Return columns of categories as text, in which missing ones are empty."""
+def _as_text(table: Any) -> NDArray[np.object_]:
+    """Return columns of categories as text, in which missing ones are empty.
+
+    As objects: one long text in an array of text would make all others as long.
+    """
     if _is_frame(table):
         columns = [table[name].to_list() for name in table.columns]
     else:
         columns = table.T.tolist()
-    return np.column_stack([np.array(list(map(_text, values)), dtype=str) for values in columns])
+    return np.column_stack([np.array(list(map(_text, values)), dtype=object) for values in columns])
 
 
 def _text(value: Any) -> str:
