@@ -123,7 +123,7 @@ class Machines(NamedTuple):
     """All machines: a row each of coefficients and of their averages, and one of ``MACHINE``.
 
     One array of records instead of one array a field: each array that a compiled function is
-    handed is counted in and out, which took as long as twenty rows.
+    handed is counted in and out, which took as long as many rows.
     """
 
     coef: Any
