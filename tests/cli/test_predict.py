@@ -66,6 +66,20 @@ def test_what_cannot_be_done_is_said_in_one_sentence(type_in, people, model, tmp
     assert said in type_in("predict", *words, code=2)
 
 
+@pytest.mark.parametrize("out", ["people.csv", "model.csv"])
+def test_what_is_read_is_not_overwritten(type_in, trained, tmp_path, out):
+    trained.save(tmp_path / "model.csv")
+    before = (tmp_path / out).read_bytes()
+    said = type_in("predict", "model.csv", "people.csv", "--out", out, code=2)
+    assert f"--out must not be a file that is needed: {out} would be overwritten" in said
+    assert (tmp_path / out).read_bytes() == before
+
+
+def test_the_folder_of_the_predictions_is_made(type_in, model, tmp_path):
+    type_in("predict", "model", "people.csv", "--out", "new/out.csv")
+    assert (tmp_path / "new" / "out.csv").exists()
+
+
 def test_a_file_that_breaks_half_way_leaves_no_predictions(type_in, people, model, tmp_path):
     rows = people.astype({"age": object})
     rows = pd.concat([rows] * 20, ignore_index=True)

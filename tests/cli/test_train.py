@@ -74,6 +74,42 @@ def test_a_checkpoint_of_something_else_is_refused_unless_told_to_restart(
     assert (tmp_path / "mine").exists()
 
 
+@pytest.mark.parametrize("option", ["--model", "--checkpoint"])
+@pytest.mark.parametrize("data", ["people.csv", "."])
+def test_data_is_never_overwritten(type_in, tmp_path, option, data):
+    (tmp_path / "people.parquet").unlink()
+    before = (tmp_path / "people.csv").read_bytes()
+    words = ("train", data, "--target", "ill", *SMALL, option, "./people.csv", "--restart")
+    assert f"{option} must not be a file that is needed: people.csv" in type_in(*words, code=2)
+    assert (tmp_path / "people.csv").read_bytes() == before
+
+
+def test_a_restart_replaces_the_checkpoint_only_when_training_begins(type_in, tmp_path):
+    kept = tmp_path / "people.skliquid.checkpoint"
+    kept.write_bytes(b"hours of work")
+    words = ("train", "people.csv", "--target", "ill", "--restart")
+    for wrong in (("--target", "il"), ("--n-final", 0), ("--sample-size", 0), ("--text", "twn")):
+        type_in(*words, *wrong, code=2)
+        assert kept.read_bytes() == b"hours of work"
+    type_in(*words, *SMALL)
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--model", "folder"), "--model must be a file: folder is a folder"),
+        (("--checkpoint", "folder", "--restart"), "--checkpoint must be a file: folder is"),
+        (("--model", "m", "--checkpoint", "m"), "--checkpoint must not be a file that is needed"),
+        (("--model", "people.csv/m"), "--model must be in a folder: people.csv is a file"),
+    ],
+)
+def test_where_to_write_is_checked_before_training(type_in, tmp_path, words, said, monkeypatch):
+    (tmp_path / "folder").mkdir()
+    monkeypatch.setattr("skliquid.cli.train.train_on", None)
+    assert said in type_in("train", "people.csv", "--target", "ill", *words, code=2)
+
+
 def test_ctrl_c_stops_and_the_same_command_goes_on(
     type_in, people, tmp_path, subprocess_environment
 ):
@@ -88,8 +124,10 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(
         text=True,
     )
     kept = tmp_path / "people.skliquid.checkpoint"
-    while not kept.exists():
+    written = set()
+    while len(written) < 3:
         assert process.poll() is None
+        written |= {each.stat().st_mtime_ns for each in tmp_path.glob(kept.name)}
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate()

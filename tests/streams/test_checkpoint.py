@@ -18,21 +18,21 @@ def checkpoint(path, data="data", **settings):
 def test_a_checkpoint_comes_back(tmp_path):
     kept = checkpoint(tmp_path / "deep" / "a.checkpoint", n_final="5")
     assert kept.read() is None
-    kept.write(Run("ensemble", "coding", n_rows=7))
-    assert kept.read() == Run("ensemble", "coding", n_rows=7)
+    kept.write(Run("ensemble", "coding", "classes", n_rows=7))
+    assert kept.read() == Run("ensemble", "coding", "classes", n_rows=7)
 
 
 def test_a_write_that_breaks_off_leaves_what_was_there(tmp_path):
     kept = checkpoint(tmp_path / "a.checkpoint")
-    kept.write(Run("ensemble", "coding", n_rows=7))
+    kept.write(Run("ensemble", "coding", "classes", n_rows=7))
     with pytest.raises(pickle.PicklingError):
-        kept.write(Run([0] * 100_000, Unwritable()))
+        kept.write(Run([0] * 100_000, Unwritable(), "classes"))
     assert kept.read().n_rows == 7
 
 
 def test_another_run_is_refused(tmp_path):
     path = tmp_path / "a.checkpoint"
-    checkpoint(path, n_final="5").write(Run("ensemble", "coding"))
+    checkpoint(path, n_final="5").write(Run("ensemble", "coding", "classes"))
     with pytest.raises(ValueError, match=r"a.checkpoint was written for other files"):
         checkpoint(path, "other data", n_final="5").read()
     with pytest.raises(ValueError, match=r"n_final was another when .*a.checkpoint was written"):

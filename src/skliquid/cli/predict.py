@@ -13,8 +13,10 @@ from pyarrow.csv import CSVWriter
 from pyarrow.parquet import ParquetWriter
 from rich.console import Console
 
+from skliquid.cli.outputs import check_output
 from skliquid.cli.refusal import refusing
 from skliquid.streams import load_model
+from skliquid.streams.files import data_paths
 from skliquid.streams.model import Predictions
 
 
@@ -35,6 +37,8 @@ def predict(
     n_rows = n_right = n_known = 0
     start = perf_counter()
     with refusing(console):
+        if out is not None:
+            check_output(out, [model, *data_paths(data)], option="--out")
         trained = load_model(model)
         labels = [str(label) for label in trained.ensemble.classes_] if proba else []
         if unused := trained.unused(data):

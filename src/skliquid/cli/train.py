@@ -13,9 +13,11 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from skliquid.cli.outputs import check_output, default_name
 from skliquid.cli.refusal import refusing
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.streams import Progress, StreamedModel, train_on
+from skliquid.streams.files import data_paths
 from skliquid.streams.kinds import Kind
 
 
@@ -58,13 +60,14 @@ def train(
     Ctrl-C stops cleanly; the same command goes on where the last one stopped.
     """
     console = Console()
-    out = model or Path(f"{data.name.partition('.')[0]}.skliquid")
+    out = model or Path(default_name(data))
     kept = checkpoint or out.with_name(out.name + ".checkpoint")
-    if restart:
-        kept.unlink(missing_ok=True)
     display = _Display(console)
     start = perf_counter()
     with refusing(console), display.shown():
+        inputs = data_paths(data)
+        check_output(out, inputs, option="--model")
+        check_output(kept, [*inputs, out], option="--checkpoint")
         try:
             trained = train_on(
                 data,
@@ -81,6 +84,7 @@ def train(
                 kinds=_kinds(text=text, number=number, left_out=leave_out),
                 sample_size=sample_size,
                 checkpoint=kept,
+                restart=restart,
                 every=every,
                 report=display.report,
             )

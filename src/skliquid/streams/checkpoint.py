@@ -5,9 +5,10 @@ import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import joblib
+from numpy.typing import NDArray
 
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.streams.coding import Coding
@@ -34,6 +35,7 @@ class Run:
 
     ensemble: LiquidEnsembleClassifier
     coding: Coding
+    classes: NDArray[Any]
     n_rows: int = 0
     n_increments: int = 0
     n_right: int = 0

@@ -42,7 +42,7 @@ class DataFiles:
 
     def __init__(self, path: str | PathLike[str], wishes: Mapping[str, Kind] | None = None):
         self.path = Path(path)
-        self.paths = _found(self.path)
+        self.paths = data_paths(self.path)
         self._format = _format_of(self.paths, self.path)
         self.kinds = self._agreed_kinds(wishes)
 
@@ -103,7 +103,8 @@ class DataFiles:
         return digest.hexdigest()
 
 
-def _found(path: Path) -> list[Path]:
+def data_paths(path: Path) -> list[Path]:
+    """Return the file, or the files of the folder in the order of their names."""
     if path.is_file():
         return [path]
     if not path.is_dir():

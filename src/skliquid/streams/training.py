@@ -55,6 +55,7 @@ def train_on(
     kinds: Mapping[str, Kind] | None = None,
     sample_size: int = SAMPLE_SIZE,
     checkpoint: str | PathLike[str] | None = None,
+    restart: bool = False,
     every: int = 100,
     report: Callable[[Progress], None] | None = None,
 ) -> StreamedModel:
@@ -80,6 +81,8 @@ def train_on(
     checkpoint : str or path, default=None
         A file that is written now and then. If it is there, training goes on where it left off,
         and ends with the same bits as if it had never stopped. It must be trusted.
+    restart : bool, default=False
+        Whether to begin anew if the checkpoint is there; it is replaced when training begins.
     every : int, default=100
         Number of increments between checkpoints.
     report : callable, default=None
@@ -124,7 +127,11 @@ def train_on(
     kept = None
     if checkpoint is not None:
         kept = Checkpoint(Path(checkpoint), increments.files.fingerprint(), settings)
-    run = (kept.read() if kept else None) or Run(_prepared(wanted, increments), increments.coding)
+    run = kept.read() if kept and not restart else None
+    if run is None:
+        run = Run(_prepared(wanted, increments), increments.coding, increments.classes)
+        if kept:
+            kept.write(run)  # now, so that nothing is trained that cannot be kept
     run.ensemble.n_jobs = wanted.n_jobs
     increments.coding = run.coding
     keep = partial(kept.write, run) if kept else _nowhere
@@ -186,7 +193,7 @@ def _train(
         if run.n_increments and run.n_increments % judged_every == 0:
             run.n_right += int(np.sum(run.ensemble.predict(X) == y))
             run.n_judged += len(y)
-        _take(run, X, y, increments.classes)
+        _take(run, X, y)
         if run.n_increments % every == 0:
             keep()
         try:
@@ -197,8 +204,8 @@ def _train(
     keep()
 
 
-def _take(run: Run, X: Floats, y: NDArray[Any], classes: NDArray[Any]) -> None:
-    run.ensemble.partial_fit(X, y, classes=classes)
+def _take(run: Run, X: Floats, y: NDArray[Any]) -> None:
+    run.ensemble.partial_fit(X, y, classes=run.classes)
     run.n_rows += len(y)
     run.n_increments += 1
 
