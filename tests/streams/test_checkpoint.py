@@ -1,5 +1,7 @@
 import pickle
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -25,9 +27,10 @@ def test_a_checkpoint_comes_back(tmp_path):
 def test_a_write_that_breaks_off_leaves_what_was_there(tmp_path):
     kept = checkpoint(tmp_path / "a.checkpoint")
     kept.write(Run("ensemble", "coding", "classes", n_rows=7))
-    with pytest.raises(pickle.PicklingError):
+    with pytest.raises(ValueError, match=r"must be something that a file can hold: power cut"):
         kept.write(Run([0] * 100_000, Unwritable(), "classes"))
     assert kept.read().n_rows == 7
+    assert [each.name for each in tmp_path.iterdir()] == ["a.checkpoint"]
 
 
 def test_another_run_is_refused(tmp_path):
@@ -45,6 +48,44 @@ def test_what_is_no_checkpoint_is_refused(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(ValueError, match=r"checkpoint must be a file that skliquid wrote: .*a.che"):
         checkpoint(path).read()
+
+
+def test_a_single_bit_that_flipped_is_noticed(tmp_path):
+    kept = checkpoint(tmp_path / "a.checkpoint")
+    kept.write(Run("ensemble", "coding", "classes"))
+    content = kept.path.read_bytes()
+    for position in range(len(content)):
+        flipped = bytearray(content)
+        flipped[position] ^= 16
+        kept.path.write_bytes(flipped)
+        with pytest.raises(ValueError, match="checkpoint must be a file that"):
+            kept.read()
+
+
+def test_a_file_that_was_cut_off_is_noticed(tmp_path):
+    write_whole(tmp_path / "a", list(range(1000)))
+    (tmp_path / "a").write_bytes((tmp_path / "a").read_bytes()[:-300])
+    with pytest.raises(ValueError, match="model must be a file that is as it was written"):
+        read_whole(tmp_path / "a", list, parameter="model")
+
+
+def test_code_that_is_missing_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "own", ModuleType("own"))
+    sys.modules["own"].Rule = type("Rule", (), {"__module__": "own"})
+    write_whole(tmp_path / "a", sys.modules["own"].Rule())
+    monkeypatch.delitem(sys.modules, "own")
+    with pytest.raises(ValueError, match=r"needs code that is missing \(No module named 'own'\)"):
+        read_whole(tmp_path / "a", object, parameter="model")
+
+
+def test_a_disk_that_is_full_is_named(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("joblib.dump", full)
+    with pytest.raises(OSError, match=r"a cannot be written \(.*No space left on device\)"):
+        write_whole(tmp_path / "a", [])
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_object_of_another_kind_is_refused(tmp_path):

@@ -146,6 +146,17 @@ def test_a_run_goes_on_only_with_its_own_data_and_settings(table, write, tmp_pat
         trained(path, kept)
 
 
+def test_a_lambda_trains_but_goes_into_no_file(table, write, tmp_path):
+    path = write(table, "a.csv")
+    options = {"target": "ill", "ensemble": ensemble(delegation_rate=lambda t: 0.1)}
+    model = train_on(path, increment_size=100, **options)
+    assert 4 <= len(model.ensemble.estimators_) < 24
+    with pytest.raises(ValueError, match=r"delegation_rate must be something that a checkpoint"):
+        train_on(path, checkpoint=tmp_path / "a.checkpoint", **options)
+    with pytest.raises(ValueError, match=r"The ensemble must be something that a file can hold"):
+        model.save(tmp_path / "a.skliquid")
+
+
 def test_threads_may_differ_when_a_run_goes_on(table, write, tmp_path):
     path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
     with pytest.raises(StoppedError):

@@ -5,7 +5,7 @@
 3. ``files``: one file or a folder as one long table;
 4. ``coding`` and ``labels``: its columns as numbers, its target as classes;
 5. ``increments``: ``increments_from``, all of this for ``partial_fit``;
-6. ``checkpoint`` and ``training``: ``train_on``, which can be stopped at any time;
+6. ``checkpoint``, ``value_hash`` and ``training``: ``train_on``, which can be stopped at any time;
 7. ``model``: what comes of it, on disk and at work.
 """
 

@@ -4,6 +4,7 @@ import os
 import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,17 +13,11 @@ from numpy.typing import NDArray
 
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.streams.coding import Coding
+from skliquid.streams.reason import reason
 
 _T = TypeVar("_T")
-_WHAT_A_WRONG_FILE_RAISES = (
-    pickle.UnpicklingError,
-    AttributeError,
-    EOFError,
-    ImportError,
-    IndexError,
-    KeyError,
-    ValueError,
-)
+_FIRST_BYTES = b"skliquid 1\n"
+"""What a file begins with; the SHA-256 of the rest comes next."""
 
 
 @dataclass
@@ -94,29 +89,49 @@ def write_whole(path: Path, content: object) -> None:
     """Write an object to a file that, whatever happens, holds it wholly or what it held before."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(path.name + ".part")
-    with part.open("wb") as file:
-        joblib.dump(content, file)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    try:
+        _write(part, content)
+        part.replace(path)
+    except OSError as error:
+        raise OSError(f"{path} cannot be written ({reason(error)}).") from error
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ValueError(
+            f"The ensemble must be something that a file can hold: {reason(error)}. Define "
+            "functions and classes of your own in a module."
+        ) from error
+    finally:
+        part.unlink(missing_ok=True)
     if os.name == "posix":  # a folder can be put on the disk only here
         folder = os.open(path.parent, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)
 
 
+def _write(path: Path, content: object) -> None:
+    start = len(_FIRST_BYTES) + sha256().digest_size
+    with path.open("w+b") as file:
+        file.seek(start)
+        joblib.dump(content, file)
+        file.seek(start)
+        digest = file_digest(file, "sha256").digest()
+        file.seek(0)
+        file.write(_FIRST_BYTES + digest)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def read_whole(path: Path, expected: type[_T], *, parameter: str) -> _T:
     """Return the object in a file, which must be trusted."""
-    try:
-        content = joblib.load(path)
-    except FileNotFoundError:
+    if not path.is_file():
         raise FileNotFoundError(
             f"{parameter} must be a file that is there: {path} is not. Correct the path."
-        ) from None
-    except _WHAT_A_WRONG_FILE_RAISES as error:
+        )
+    try:
+        content = _read(path, parameter)
+    except (AttributeError, ImportError) as error:
         raise ValueError(
-            f"{parameter} must be a file that skliquid wrote: {path} cannot be read ({error!r}). "
-            "Give another path."
+            f"{parameter} must hold nothing that is not here: {path} needs code that is missing "
+            f"({error}). Make it importable, or use the version of skliquid that wrote the file."
         ) from error
     if isinstance(content, expected):
         return content
@@ -124,3 +139,20 @@ def read_whole(path: Path, expected: type[_T], *, parameter: str) -> _T:
         f"{parameter} must be a file that skliquid wrote for it: {path} holds a "
         f"{type(content).__name__}. Give another path."
     )
+
+
+def _read(path: Path, parameter: str) -> object:
+    with path.open("rb") as file:
+        if file.read(len(_FIRST_BYTES)) != _FIRST_BYTES:
+            raise ValueError(
+                f"{parameter} must be a file that skliquid wrote: {path} is none. Give another "
+                "path."
+            )
+        digest, start = file.read(sha256().digest_size), file.tell()
+        if file_digest(file, "sha256").digest() != digest:
+            raise ValueError(
+                f"{parameter} must be a file that is as it was written: {path} has changed since, "
+                "or was cut off. Train again, or take a copy."
+            )
+        file.seek(start)
+        return joblib.load(file)

@@ -7,7 +7,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
@@ -25,6 +24,7 @@ from skliquid.streams.increments import (
 )
 from skliquid.streams.kinds import Kind
 from skliquid.streams.model import StreamedModel
+from skliquid.streams.value_hash import value_hash
 
 _TIMES_JUDGED = 100
 _NO_MATTER = {"n_jobs", "verbose"}
@@ -123,9 +123,9 @@ def train_on(
         kinds=kinds,
         sample_size=sample_size,
     )
-    settings = _settings(wanted, increments, classes=classes, sample_size=sample_size)
     kept = None
     if checkpoint is not None:
+        settings = _settings(wanted, increments, classes=classes, sample_size=sample_size)
         kept = Checkpoint(Path(checkpoint), increments.files.fingerprint(), settings)
     run = kept.read() if kept and not restart else None
     if run is None:
@@ -178,7 +178,7 @@ def _settings(
 ) -> dict[str, str]:
     params = {k: v for k, v in ensemble.get_params(deep=False).items() if k not in _NO_MATTER}
     sizes = {"target": increments.target, "increment_size": increments.increment_size}
-    return {name: joblib.hash(value) for name, value in (params | sizes | others).items()}
+    return {name: value_hash(name, value) for name, value in (params | sizes | others).items()}
 
 
 def _train(
