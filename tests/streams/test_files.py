@@ -74,6 +74,8 @@ def test_a_file_of_polars_is_read(tmp_path):
 
 
 def test_the_index_of_pandas_is_no_feature(table, tmp_path):
+    table.to_csv(tmp_path / "a.csv")
+    assert DataFiles(tmp_path / "a.csv").kinds[""] == "left_out"
     table[table["visits"] > 3].to_parquet(tmp_path / "a.parquet")
     kinds = DataFiles(tmp_path / "a.parquet").kinds
     assert kinds["__index_level_0__"] == "left_out"
@@ -95,6 +97,22 @@ def test_a_wish_that_a_value_does_not_meet_is_refused(table, write):
     files = DataFiles(write(table, "a.parquet"), {"town": "number"})
     with pytest.raises(ValueError, match=r"'town' of .*a.parquet has a value that is not of the"):
         read(files, columns=["town"])
+
+
+def test_a_list_is_no_text(write):
+    files = DataFiles(write(pd.DataFrame({"a": [[1], [2]]}), "a.parquet"), {"a": "text"})
+    with pytest.raises(ValueError, match=r"train with kinds={'a': 'left_out'} \(.*--leave-out a"):
+        read(files, columns=["a"])
+
+
+def test_only_zeros_and_ones_are_truth_values(write):
+    for name in ("a.parquet", "a.csv"):
+        frame = pd.DataFrame({"a": [0, 1, None], "b": [0, 1, 49]}, dtype="Int64")
+        path = write(frame, name)
+        files = DataFiles(path, {"a": "truth", "b": "truth"})
+        assert read(files, columns=["a"])["a"].to_pylist() == [False, True, None]
+        with pytest.raises(ValueError, match="49"):
+            read(files, columns=["b"])
 
 
 @given(
@@ -222,6 +240,17 @@ def test_a_csv_row_of_too_many_cells_is_refused(tmp_path, monkeypatch):
         read(DataFiles(path), columns=["a"])
 
 
+def test_a_csv_row_of_too_many_cells_is_refused_at_the_start_too(tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n1,2,3\n")
+    with pytest.raises(ValueError, match=r"with as many cells .* a row of .*a.csv, some row"):
+        DataFiles(tmp_path / "a.csv")
+
+
+def test_a_packed_csv_file_in_capitals_is_read(table, write, tmp_path):
+    packed = write(table, "a.csv.gz").rename(tmp_path / "A.CSV.GZ")
+    assert read(DataFiles(packed)).equals(read(DataFiles(write(table, "b.csv"))))
+
+
 def test_a_packed_csv_file_that_is_cut_off_is_refused(table, write):
     path = write(table, "a.csv.gz")
     path.write_bytes(path.read_bytes()[:5000])
@@ -231,10 +260,18 @@ def test_a_packed_csv_file_that_is_cut_off_is_refused(table, write):
 
 def test_a_csv_file_that_is_not_utf8_is_refused(tmp_path):
     (tmp_path / "a.csv").write_bytes("a,b\n1,é\n".encode("latin-1"))
-    files = DataFiles(tmp_path / "a.csv")
+    with pytest.raises(ValueError, match=r"text in UTF-8: column 'b' of .*a.csv has bytes that"):
+        DataFiles(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_bytes("a,é\n1,2\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"text in UTF-8: the first line of .*b.csv has bytes"):
+        DataFiles(tmp_path / "b.csv")
+
+
+def test_a_byte_that_is_not_utf8_far_down_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("skliquid.streams.csv_format._FIRST_BLOCK", 100)
+    (tmp_path / "a.csv").write_bytes(b"a,b\n" + b"1,x\n" * 500 + b"1,\xe9\n")
     with pytest.raises(ValueError, match=r"text in UTF-8 .* a row of .*a.csv"):
-        read(DataFiles(tmp_path / "a.csv", {"b": "text"}), columns=["b"])
-    assert files.kinds["b"] == "left_out"
+        read(DataFiles(tmp_path / "a.csv"), columns=["b"])
 
 
 def test_a_line_break_within_quotes_is_no_new_row(tmp_path):

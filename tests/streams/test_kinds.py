@@ -17,7 +17,7 @@ PATH = Path("data.csv")
         (pa.decimal128(9, 2), "number"),
         (pa.large_string(), "text"),
         (pa.dictionary(pa.int32(), pa.string()), "text"),
-        (pa.dictionary(pa.int32(), pa.int64()), "number"),
+        (pa.dictionary(pa.int32(), pa.int64()), "code"),
         (pa.bool_(), "truth"),
         (pa.timestamp("s"), "left_out"),
         (pa.list_(pa.int8()), "left_out"),
@@ -41,6 +41,8 @@ def test_wishes_come_before_what_the_file_says():
     }
     with pytest.raises(ValueError, match="'words', for the column 'a', is none"):
         with_wishes({"a": "number"}, {"a": "words"}, PATH)
+    with pytest.raises(ValueError, match="'empty', for the column 'a', is none"):
+        with_wishes({"a": "number"}, {"a": "empty"}, PATH)
     with pytest.raises(ValueError, match=r"kinds must be a column of data.csv"):
         with_wishes({"a": "number"}, {"z": "text"}, PATH)
 

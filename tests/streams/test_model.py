@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from skliquid import LiquidEnsembleClassifier
@@ -28,12 +29,53 @@ def classes(model, path):
 @pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
 def test_a_file_is_predicted_as_a_data_frame_is(trained, rows, write, name):
     path = write(rows, name)
-    frame = rows.assign(zip=rows["zip"].astype(str))
-    assert np.array_equal(classes(trained, path), trained.pipeline.predict(frame))
+    assert np.array_equal(classes(trained, path), trained.pipeline.predict(rows))
     part = next(trained.predictions(path))
-    assert np.allclose(part.shares, trained.pipeline.predict_proba(frame))
+    assert np.allclose(part.shares, trained.pipeline.predict_proba(rows))
+    assert np.allclose(part.shares, trained.pipeline.predict_proba(pl.from_pandas(rows)))
     assert part.n_known == 1200
     assert part.n_right == np.sum(part.classes == rows["ill"])
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([True, False, None], "text"),
+        ([1001, 1002, None], "text"),
+        ([0.5, 1.0, None], "text"),
+        ([1.0, 0.0, None], "truth"),
+        (pd.to_datetime(["2020-01-01", "2021-01-01", None]), "text"),
+    ],
+)
+@pytest.mark.parametrize("file_type", ["as it is", "whole"])
+def test_what_is_taken_for_a_category_is_one_in_files_and_frames(write, values, kind, file_type):
+    column = pd.Series(list(values) * 100)
+    rows = pd.DataFrame({"a": column, "ill": column.isna() | (column == values[0])})
+    in_file = rows.convert_dtypes() if file_type == "whole" else rows
+    path = write(in_file, "a.parquet")
+    ensemble = LiquidEnsembleClassifier(n_estimators=20, n_final=4, random_state=0)
+    options = {"target": "ill", "ensemble": ensemble, "increment_size": 50, "kinds": {"a": kind}}
+    model = train_on(path, **options)
+    assert model.coding.n_features == 3
+    part = next(model.predictions(path))
+    for frame in (rows, in_file):
+        assert np.array_equal(part.shares, model.pipeline.predict_proba(frame))
+        assert np.array_equal(part.classes, rows["ill"])
+
+
+def test_categories_of_numbers_are_categories(write):
+    codes = pd.Series([100, 200, 300, None] * 100, dtype="Int64")
+    rows = pd.DataFrame({"a": codes.astype("category"), "ill": (codes == 200).fillna(False)})
+    rows["ill"] = rows["ill"].astype(int).astype("category")
+    path = write(rows, "a.parquet")
+    ensemble = LiquidEnsembleClassifier(n_estimators=20, n_final=4, random_state=0)
+    model = train_on(path, target="ill", ensemble=ensemble, increment_size=50)
+    assert model.coding.n_features == 4
+    assert model.ensemble.classes_.tolist() == [0, 1]
+    for other in (path, write(rows.assign(a=codes), "b.parquet"), write(rows, "b.csv")):
+        part = next(model.predictions(other))
+        assert np.array_equal(part.shares, model.pipeline.predict_proba(rows))
+        assert part.n_right == 400
 
 
 def test_the_model_comes_back_from_its_file(trained, rows, write, tmp_path):

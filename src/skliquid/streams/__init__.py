@@ -1,6 +1,6 @@
 """Files larger than memory: read in increments, trained on, predicted.
 
-1. ``kinds``: what a column holds;
+1. ``kinds`` and ``category_text``: what a column holds, and how a category is written;
 2. ``parquet_format`` and ``csv_format``: one file, a few thousand rows at a time;
 3. ``files``: one file or a folder as one long table;
 4. ``coding`` and ``labels``: its columns as numbers, its target as classes;

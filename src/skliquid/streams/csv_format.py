@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import csv
 
-from skliquid.streams.kinds import ARROW_TYPES, Kinds, kinds_of
+from skliquid.streams.kinds import ARROW_TYPES, Kinds, kinds_of, way_out
 from skliquid.streams.reason import reason
 
 _BLOCK = 1 << 20
@@ -22,12 +22,29 @@ def csv_kinds(path: Path) -> Kinds:
     """Return what each column holds, as its first eight megabytes tell."""
     try:
         with _opened(path, csv.ConvertOptions(**_CONVERSION), _FIRST_BLOCK) as reader:
+            _check_text(reader.schema, path)
             return kinds_of(reader.schema, path)
     except (pa.ArrowException, OSError) as error:
+        if "Expected" in str(error):
+            raise ValueError(_explained(error, path, {}, 0)) from error
         raise ValueError(
             f"A file that ends in .csv must be a CSV file whose first line names the columns: "
             f"{path} is not ({reason(error)}). Mend it, or correct its name."
         ) from error
+
+
+def _check_text(schema: pa.Schema, path: Path) -> None:
+    """Raise if bytes are not UTF-8, which makes a column one of bytes, or its name unreadable."""
+    try:
+        columns = zip(schema.names, schema.types, strict=True)
+        strange = [f"column {name!r}" for name, each in columns if pa.types.is_binary(each)]
+    except UnicodeDecodeError:
+        strange = ["the first line"]
+    if strange:
+        raise ValueError(
+            f"Each row must be text in UTF-8: {strange[0]} of {path} has bytes that are not. "
+            "Write the file again in UTF-8."
+        )
 
 
 def csv_n_rows(path: Path) -> int:
@@ -64,8 +81,9 @@ _CONVERSION = {
 
 
 def _opened(path: Path, options: csv.ConvertOptions, block_size: int) -> csv.CSVStreamingReader:
+    is_packed = path.name.lower().endswith(".gz")
     return csv.open_csv(
-        path,
+        pa.input_stream(path, compression="gzip" if is_packed else None),
         read_options=csv.ReadOptions(block_size=block_size),
         parse_options=csv.ParseOptions(newlines_in_values=True),
         convert_options=options,
@@ -85,5 +103,5 @@ def _explained(error: BaseException, path: Path, kinds: Kinds, n_read: int) -> s
     return (
         f"A column must hold the same kind of values throughout: column {name!r} of {path} is "
         f"taken for the kind {kinds[name]!r}, and holds {value[1]!r} some rows after row {n_read}. "
-        f"Mend the value, or give kinds={{{name!r}: 'text'}}."
+        f"Mend the value, or train with {way_out(name, 'text')}."
     )

@@ -9,9 +9,11 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from skliquid.streams.category_text import column_as_text, column_as_truth
 from skliquid.streams.csv_format import csv_batches, csv_kinds, csv_n_rows
-from skliquid.streams.kinds import ARROW_TYPES, Kind, Kinds, with_wishes
+from skliquid.streams.kinds import ARROW_TYPES, Kind, Kinds, kind_of, way_out, with_wishes
 from skliquid.streams.parquet_format import parquet_batches, parquet_kinds, parquet_n_rows
+from skliquid.streams.reason import reason
 
 _BYTES_OF_A_FINGERPRINT = 1 << 16
 
@@ -165,14 +167,24 @@ def _converted(batch: pa.RecordBatch, schema: pa.Schema, path: Path, n_before: i
     columns = []
     for name, wanted in zip(schema.names, schema.types, strict=True):
         try:
-            columns.append(table[name].cast(wanted, safe=False))
+            columns.append(_cast(table[name], wanted))
         except pa.ArrowException as error:
+            other: Kind = "left_out" if pa.types.is_string(wanted) else "text"
             raise ValueError(
                 f"A column must hold what it is taken for: {name!r} of {path} has a value that is "
-                f"not of the type {wanted} after row {n_before} ({error}). Mend it, or give "
-                f"kinds={{{name!r}: 'text'}}."
+                f"not of the type {wanted} after row {n_before} ({reason(error)}). Mend it, or "
+                f"train with {way_out(name, other)}."
             ) from error
     return pa.table(columns, schema=schema)
+
+
+def _cast(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
+    kind = kind_of(column.type)
+    if pa.types.is_string(wanted) and kind != "text":
+        return column_as_text(column)
+    if pa.types.is_boolean(wanted) and kind == "number":
+        return column_as_truth(column)
+    return column.cast(wanted, safe=False)
 
 
 def cut(batches: Iterator[pa.Table], n_rows: int) -> Iterator[pa.Table]:

@@ -77,6 +77,8 @@ def increments_from(
             )
     files = DataFiles(path, kinds)
     check_target(target, files)
+    if files.kinds[target] == "code":
+        files.read_as({target: "number"})
     return Increments(files, target, increment_size, classes, sample_size)
 
 

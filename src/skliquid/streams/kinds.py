@@ -4,24 +4,34 @@ import re
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import pyarrow as pa
 from pyarrow import types
 
-Kind: TypeAlias = Literal["number", "text", "truth", "left_out", "empty"]
-"""Text and truth values are categories; dates, lists and columns without a type are not used."""
+Kind: TypeAlias = Literal["number", "text", "truth", "code", "left_out", "empty"]
+"""Text, truth values and codes, which are categories of numbers, are categories; dates, lists and
+columns without a type are not used."""
 
 Kinds: TypeAlias = dict[str, Kind]
+
+WISHES: dict[Kind, str] = {
+    "number": "--number",
+    "text": "--text",
+    "truth": "",
+    "left_out": "--leave-out",
+}
+"""What a column may be taken for, and the option that says so at the command line."""
 
 ARROW_TYPES: dict[Kind, pa.DataType] = {
     "number": pa.float64(),
     "text": pa.string(),
     "truth": pa.bool_(),
+    "code": pa.string(),
 }
 
-_INDEX = re.compile(r"__index_level_\d+__")
-"""How pandas calls the numbers of rows when it writes them as a column."""
+_INDEX = re.compile(r"(__index_level_\d+__)?")
+"""How pandas calls the numbers of rows when it writes them: in CSV files, nothing at all."""
 
 
 def _is_string_view(arrow_type: pa.DataType) -> bool:
@@ -45,7 +55,8 @@ def kind_of(arrow_type: pa.DataType) -> Kind:
     ('number', 'text', 'left_out')
     """
     if types.is_dictionary(arrow_type):
-        return kind_of(arrow_type.value_type)
+        kind = kind_of(arrow_type.value_type)
+        return "code" if kind == "number" else kind
     for kind, tests in _TESTS.items():
         if any(test(arrow_type) for test in tests):
             return kind
@@ -75,12 +86,17 @@ def with_wishes(kinds: Kinds, wishes: Mapping[str, Kind] | None, path: Path) -> 
     """Return ``kinds`` as the user wants them."""
     for name, kind in (wishes or {}).items():
         check_column(name, kinds, path, parameter="kinds")
-        if kind not in get_args(Kind):
+        if kind not in WISHES:
             raise ValueError(
-                f"kinds must be among {', '.join(get_args(Kind))}: {kind!r}, for the column "
+                f"kinds must be among {', '.join(WISHES)}: {kind!r}, for the column "
                 f"{name!r}, is none. Choose one of them."
             )
     return kinds | dict(wishes or {})
+
+
+def way_out(name: str, kind: Kind) -> str:
+    """Return in words how a column is taken for another kind."""
+    return f"kinds={{{name!r}: {kind!r}}} (at the command line {WISHES[kind]} {name})"
 
 
 def check_column(name: str, kinds: Mapping[str, Kind], path: Path, *, parameter: str) -> None:

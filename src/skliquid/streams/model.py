@@ -11,9 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from skliquid.arrays import Floats
 from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.streams.category_text import with_texts
 from skliquid.streams.checkpoint import read_whole, write_whole
 from skliquid.streams.coding import Coding, explaining_infinity
 from skliquid.streams.files import DataFiles, cut
@@ -65,7 +67,10 @@ class StreamedModel:
     @property
     def pipeline(self) -> Pipeline:
         """The same as a scikit-learn pipeline, which takes data frames."""
-        return Pipeline([("coder", self.coding.coder), ("classifier", self.ensemble)])
+        texts = FunctionTransformer(with_texts, kw_args={"kinds": self.coding.kinds})
+        return Pipeline(
+            [("texts", texts), ("coder", self.coding.coder), ("classifier", self.ensemble)]
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file, for ``load_model`` and ``skliquid predict``."""
@@ -125,13 +130,22 @@ def _counts(classes: NDArray[Any], labels: pa.ChunkedArray) -> tuple[int, int]:
     return int(np.sum(is_right)), int(np.sum(is_known))
 
 
+_READABLE_AS: dict[Kind, tuple[Kind, ...]] = {
+    "number": ("number", "code"),
+    "text": ("text", "code"),
+    "truth": ("truth",),
+    "code": ("code", "number", "text"),
+}
+"""What a column may be to be taken for a kind."""
+
+
 def _check_column(name: str, kind: Kind, files: DataFiles) -> None:
     if name not in files.kinds:
         raise ValueError(
             f"Data must have the columns that the model was trained on: {files.path} lacks "
             f"{name!r}. Add the column."
         )
-    if files.kinds[name] not in (kind, "empty") and not files.are_csv:
+    if files.kinds[name] not in ("empty", *_READABLE_AS[kind]) and not files.are_csv:
         raise ValueError(
             f"Columns must hold what the model was trained on: {name!r} was of the kind {kind!r}, "
             f"and is {files.kinds[name]!r} in {files.path}. Write the column as it was."

@@ -17,7 +17,16 @@ _BUFFER = 1 << 16
 def parquet_kinds(path: Path) -> Kinds:
     """Return what each column holds."""
     with _opened(path) as file:
-        return kinds_of(file.schema_arrow, path)
+        kinds = kinds_of(file.schema_arrow, path)
+        categories = _categories_of_pandas(file.schema_arrow)
+    is_code = {name for name, kind in kinds.items() if kind == "number"} & categories
+    return kinds | dict.fromkeys(is_code, "code")
+
+
+def _categories_of_pandas(schema: pa.Schema) -> set[str]:
+    """Return columns that pandas wrote as categories, whose types do not tell if of numbers."""
+    columns = (schema.pandas_metadata or {}).get("columns", [])
+    return {each["field_name"] for each in columns if each.get("pandas_type") == "categorical"}
 
 
 def parquet_n_rows(path: Path) -> int:
