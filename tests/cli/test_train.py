@@ -74,6 +74,23 @@ def test_a_checkpoint_of_something_else_is_refused_unless_told_to_restart(
     assert (tmp_path / "mine").exists()
 
 
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        ([False, True], "False,True"),
+        ([0, 1], "0, 1"),
+        (["0", "1"], "0,1"),
+        (["a, b", "c"], 'c,"a, b"'),
+    ],
+)
+def test_classes_are_those_of_the_target(type_in, people, tmp_path, labels, classes):
+    people["ill"].map({"no": labels[0], "yes": labels[1]}).to_frame().assign(age=people["age"])[
+        :500
+    ].to_parquet(tmp_path / "some.parquet")
+    type_in("train", "some.parquet", "--target", "ill", *SMALL, "--classes", classes)
+    assert load_model(tmp_path / "some.skliquid").ensemble.classes_.tolist() == labels
+
+
 @pytest.mark.parametrize("option", ["--model", "--checkpoint"])
 @pytest.mark.parametrize("data", ["people.csv", "."])
 def test_data_is_never_overwritten(type_in, tmp_path, option, data):

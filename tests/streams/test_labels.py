@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from skliquid.streams.files import DataFiles
-from skliquid.streams.labels import check_known, check_target, classes_in
+from skliquid.streams.labels import announced, check_known, check_target, classes_in
 
 
 @pytest.fixture
@@ -66,3 +66,41 @@ def test_a_label_that_was_not_announced_is_refused_with_its_place(files_with):
     said = r"'c', in row 13 of .*a.parquet, is none of \['a', 'b'\]. Add it"
     with pytest.raises(ValueError, match=said):
         check_known(np.array(["a", "b", "c"]), np.array(["a", "b"]), 10, files_with("a"))
+
+
+@pytest.mark.parametrize(
+    ("classes", "kind", "labels"),
+    [
+        (("b", "a"), "text", ["a", "b"]),
+        (["1", "0"], "text", ["0", "1"]),
+        (np.array([2, 1]), "number", [1, 2]),
+        (["2", 1.0], "number", [1, 2]),
+        (["True", "false"], "truth", [False, True]),
+        (np.array([True, False]), "truth", [False, True]),
+    ],
+)
+def test_announced_classes_are_of_the_targets_kind(classes, kind, labels):
+    found = announced(classes, kind).tolist()
+    assert found == labels
+    assert {type(each) for each in found} == {type(labels[0])}
+
+
+@pytest.mark.parametrize(
+    ("classes", "kind", "said"),
+    [
+        ([0, 1], "truth", "classes must be truth values, as the target is: 0 is not"),
+        ([0, 1], "text", "classes must be text, as the target is: 0 is not"),
+        (["a", "b"], "number", "classes must be whole numbers, as the target is: 'a' is not"),
+        ([True, False], "number", "classes must be whole numbers, as the target is: True is not"),
+        ([0.5], "number", "classes must be whole numbers, as the target is: 0.5 is not"),
+    ],
+)
+def test_classes_of_another_kind_are_refused(classes, kind, said):
+    with pytest.raises(ValueError, match=said):
+        announced(classes, kind)
+
+
+def test_classes_are_a_list():
+    for wrong in ("yes", 5):
+        with pytest.raises(TypeError, match="classes must be a list of labels"):
+            announced(wrong, "text")

@@ -139,11 +139,18 @@ def test_a_run_goes_on_only_with_its_own_data_and_settings(table, write, tmp_pat
         trained(path, kept, SGDClassifier(alpha=0.1))
     with pytest.raises(ValueError, match="sample_size was another"):
         trained(path, kept, sample_size=60)
-    with pytest.raises(ValueError, match="was written for other files"):
+    with pytest.raises(ValueError, match="kinds was another"):
         trained(path, kept, kinds={"visits": "text"})
     path.write_text(path.read_text().replace("Oslo", "Bern"))
     with pytest.raises(ValueError, match="was written for other files"):
         trained(path, kept)
+
+
+def test_classes_may_be_given_in_another_order_when_a_run_goes_on(table, write, tmp_path):
+    path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
+    with pytest.raises(StoppedError):
+        trained(path, kept, classes=["yes", "no"], report=stop_after(300))
+    trained(path, kept, classes=("no", "yes"))
 
 
 def test_a_lambda_trains_but_goes_into_no_file(table, write, tmp_path):

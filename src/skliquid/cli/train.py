@@ -1,12 +1,13 @@
 """``skliquid train``: an ensemble from a file of any size."""
 
+import csv
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import typer
 from rich.console import Console
@@ -38,7 +39,7 @@ def train(
     ] = 10_000,
     classes: Annotated[
         str | None,
-        typer.Option(help="All classes, with commas between; otherwise the target is read first."),
+        typer.Option(help="All classes: 'a,b,\"c, d\"'; otherwise the target is read first."),
     ] = None,
     text: Annotated[
         list[str] | None, typer.Option(help="A column of numbers that are codes, not amounts.")
@@ -96,13 +97,9 @@ def train(
     console.print(_summary(display, trained, perf_counter() - start, out), soft_wrap=True)
 
 
-def _labels(words: str) -> list[Any]:
-    """Return labels as a file would hold them: integers if all are."""
-    labels = [word.strip() for word in words.split(",")]
-    try:
-        return [int(label) for label in labels]
-    except ValueError:
-        return labels
+def _labels(words: str) -> list[str]:
+    """Return the labels of a line; one with a comma has quotes around it."""
+    return next(csv.reader([words], skipinitialspace=True))
 
 
 def _kinds(**wishes: Sequence[str] | None) -> dict[str, Kind]:

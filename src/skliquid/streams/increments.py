@@ -5,7 +5,6 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
@@ -15,7 +14,7 @@ from skliquid.increments import slices
 from skliquid.streams.coding import Coding, explaining_infinity
 from skliquid.streams.files import DataFiles, cut
 from skliquid.streams.kinds import Kind, is_used
-from skliquid.streams.labels import check_known, check_target, classes_in, labels_of
+from skliquid.streams.labels import announced, check_known, check_target, classes_in, labels_of
 
 INCREMENT_SIZE = 1000
 SAMPLE_SIZE = 10_000
@@ -104,7 +103,7 @@ class Increments:
         sample_size: int,
     ):
         self.files, self.target, self.increment_size = files, target, increment_size
-        self._announced = None if classes is None else np.unique(np.asarray(classes))
+        self._announced = None if classes is None else announced(classes, files.kinds[target])
         self._sample_size = sample_size
 
     @cached_property

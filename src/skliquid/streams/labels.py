@@ -1,5 +1,7 @@
 """Labels: the target of a table as classes."""
 
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -8,7 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from skliquid.streams.files import DataFiles
-from skliquid.streams.kinds import check_column, is_used
+from skliquid.streams.kinds import Kind, check_column, is_used
 
 MOST_CLASSES = 1000
 _LARGEST_WHOLE_NUMBER = 2**53
@@ -62,6 +64,40 @@ def classes_in(files: DataFiles, target: str) -> NDArray[Any]:
             f"{what}. Choose another target, or other files."
         )
     return np.array(sorted(classes))
+
+
+def announced(classes: Iterable[Any], kind: Kind) -> NDArray[Any]:
+    """Return classes that the user gave, as labels of a target of this kind, sorted.
+
+    A class that is given as text is read as a cell of a CSV file would be.
+
+    Examples
+    --------
+    >>> announced(["true", False], "truth").tolist(), announced(["2", 1], "number").tolist()
+    ([False, True], [1, 2])
+    """
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise TypeError(
+            f"classes must be a list of labels: {classes!r} is none. Give all labels that may come."
+        )
+    return np.unique([_label(each, kind) for each in classes])
+
+
+def _label(value: Any, kind: Kind) -> str | int | bool:
+    is_text, is_truth = isinstance(value, str), isinstance(value, bool | np.bool_)
+    if kind == "text" and is_text:
+        return str(value)
+    if kind == "truth" and (is_truth or str(value).lower() in ("true", "false")):
+        return str(value).lower() == "true"
+    if kind == "number" and not is_truth:
+        with suppress(ValueError, TypeError):
+            if int(value) == float(value):
+                return int(value)
+    words = {"text": "text", "truth": "truth values", "number": "whole numbers"}[kind]
+    raise ValueError(
+        f"classes must be {words}, as the target is: {value!r} is not. Give the labels as they "
+        "are in the file."
+    )
 
 
 def check_known(labels: NDArray[Any], classes: NDArray[Any], start: int, files: DataFiles) -> None:

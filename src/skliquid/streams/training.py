@@ -125,7 +125,8 @@ def train_on(
     )
     kept = None
     if checkpoint is not None:
-        settings = _settings(wanted, increments, classes=classes, sample_size=sample_size)
+        known = None if classes is None else increments.classes.tolist()
+        settings = _settings(wanted, increments, classes=known, sample_size=sample_size)
         kept = Checkpoint(Path(checkpoint), increments.files.fingerprint(), settings)
     run = kept.read() if kept and not restart else None
     if run is None:
@@ -177,8 +178,12 @@ def _settings(
     ensemble: LiquidEnsembleClassifier, increments: Increments, **others: object
 ) -> dict[str, str]:
     params = {k: v for k, v in ensemble.get_params(deep=False).items() if k not in _NO_MATTER}
-    sizes = {"target": increments.target, "increment_size": increments.increment_size}
-    return {name: value_hash(name, value) for name, value in (params | sizes | others).items()}
+    params |= {
+        "target": increments.target,
+        "kinds": increments.files.kinds,
+        "increment_size": increments.increment_size,
+    }
+    return {name: value_hash(name, value) for name, value in (params | others).items()}
 
 
 def _train(
