@@ -101,6 +101,13 @@ def test_data_is_never_overwritten(type_in, tmp_path, option, data):
     assert (tmp_path / "people.csv").read_bytes() == before
 
 
+def test_a_model_may_be_written_beside_the_data(type_in, tmp_path):
+    (tmp_path / "people.parquet").unlink()
+    for _ in range(2):
+        said = type_in("train", ".", "--target", "ill", *SMALL)
+        assert said.strip().endswith(f"Model: {tmp_path.name}.skliquid")
+
+
 def test_a_restart_replaces_the_checkpoint_only_when_training_begins(type_in, tmp_path):
     kept = tmp_path / "people.skliquid.checkpoint"
     kept.write_bytes(b"hours of work")

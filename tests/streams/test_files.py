@@ -42,7 +42,9 @@ def test_a_folder_is_one_table_in_the_order_of_names(table, write, ending):
     path = write(table[:700], f"folder/a.{ending}").parent
     write(table[:0], f"folder/b.{ending}")
     write(table[700:], f"folder/c.{ending}")
-    (path / "_SUCCESS").write_text("")
+    for other in ("_SUCCESS", ".hidden.csv", "README.md", "m.skliquid", "m.skliquid.checkpoint"):
+        (path / other).write_text("")
+    (path / "plots").mkdir()
     files, whole = DataFiles(path), DataFiles(write(table, f"whole.{ending}"))
     assert files.n_rows_by_file == [700, 0, 500]
     for start in (0, 10, 700, 701):
@@ -290,7 +292,8 @@ def test_paths_are_checked(table, write, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nowhere.csv is not, seen from"):
         DataFiles(tmp_path / "nowhere.csv")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ValueError, match="empty holds none"):
+    (tmp_path / "empty" / "README.md").write_text("nothing yet")
+    with pytest.raises(ValueError, match=r"files that end in .*: .*empty holds none"):
         DataFiles(tmp_path / "empty")
     (tmp_path / "a.xls").write_text("x")
     with pytest.raises(ValueError, match=r"must end in .parquet, .pq, .csv, .csv.gz: .*a.xls does"):
@@ -298,6 +301,21 @@ def test_paths_are_checked(table, write, tmp_path):
     write(table, "mixed/a.csv")
     with pytest.raises(ValueError, match="mixed holds CSV and Parquet"):
         DataFiles(write(table, "mixed/b.parquet").parent)
+
+
+def test_folders_within_a_folder_are_not_passed_over(table, write, tmp_path):
+    (tmp_path / "all").mkdir()
+    write(table, "all/year=1/a.csv")
+    with pytest.raises(ValueError, match=r"hold all of its files itself: .*year=1 is a folder"):
+        DataFiles(tmp_path / "all")
+
+
+def test_links_that_lead_nowhere_are_refused(table, write, tmp_path):
+    (write(table, "folder/a.csv").parent / "b.csv").symlink_to("nowhere.csv")
+    with pytest.raises(ValueError, match=r"b.csv is a link that leads nowhere"):
+        DataFiles(tmp_path / "folder")
+    with pytest.raises(FileNotFoundError, match=r"b.csv leads nowhere"):
+        DataFiles(tmp_path / "folder" / "b.csv")
 
 
 def test_the_fingerprint_knows_other_data(table, write):

@@ -106,19 +106,42 @@ class DataFiles:
 
 
 def data_paths(path: Path) -> list[Path]:
-    """Return the file, or the files of the folder in the order of their names."""
+    """Return the file, or the files of data of a folder in the order of their names."""
     if path.is_file():
         return [path]
     if not path.is_dir():
+        what = "leads nowhere" if path.is_symlink() else f"is not, seen from {Path.cwd()}"
         raise FileNotFoundError(
-            f"path must be a file or a folder that is there: {path} is not, seen from "
-            f"{Path.cwd()}. Correct the path."
+            f"path must be a file or a folder that is there: {path} {what}. Correct the path."
         )
-    inside = [each for each in sorted(path.iterdir()) if each.is_file()]
-    paths = [each for each in inside if not each.name.startswith((".", "_"))]
+    inside = [each for each in sorted(path.iterdir()) if not each.name.startswith((".", "_"))]
+    _check_flat(inside)
+    paths = [each for each in inside if each.is_file() and _ends_as_data(each)]
     if not paths:
-        raise ValueError(f"A folder of data must hold files: {path} holds none. Correct the path.")
+        raise ValueError(
+            f"A folder of data must hold files that end in {', '.join(FORMATS)}: {path} holds "
+            "none. Correct the path."
+        )
     return paths
+
+
+def _check_flat(inside: Sequence[Path]) -> None:
+    """Raise if a link leads nowhere, or if a folder holds data too: they would be passed over."""
+    for each in inside:
+        if each.is_dir() and any(_ends_as_data(deep) for deep in each.rglob("*")):
+            raise ValueError(
+                f"A folder of data must hold all of its files itself: {each} is a folder with "
+                "files of data. Give one that has none within, or move the files."
+            )
+        if not each.exists() and _ends_as_data(each):
+            raise ValueError(
+                f"A folder of data must hold files that are there: {each} is a link that leads "
+                "nowhere. Remove it, or mend it."
+            )
+
+
+def _ends_as_data(path: Path) -> bool:
+    return path.name.lower().endswith(tuple(FORMATS))
 
 
 def _format_of(paths: Sequence[Path], path: Path) -> FileFormat:
