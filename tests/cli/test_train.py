@@ -101,6 +101,22 @@ def test_data_is_never_overwritten(type_in, tmp_path, option, data):
     assert (tmp_path / "people.csv").read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["few.parquet", "few.csv"])
+def test_a_small_file_gives_a_small_ensemble(type_in, people, tmp_path, name):
+    path = tmp_path / name
+    people[:500].to_csv(path) if path.suffix == ".csv" else people[:500].to_parquet(path)
+    said = type_in("train", name, "--target", "ill", "--n-estimators", 20, "--n-final", 3)
+    assert "3 of 20 voters are left" in said
+    assert "Accuracy on rows not yet trained on: 0." in said
+
+
+def test_an_increment_that_is_too_large_is_told(type_in):
+    words = ("--n-estimators", 20, "--n-final", 3, "--increment-size", 3000)
+    said = type_in("train", "people.csv", "--target", "ill", *words)
+    assert "20 of 20 voters are left as representatives. For fewer, give more rows, or a" in said
+    assert "Accuracy" not in said
+
+
 def test_a_model_may_be_written_beside_the_data(type_in, tmp_path):
     (tmp_path / "people.parquet").unlink()
     for _ in range(2):

@@ -11,6 +11,7 @@ from sklearn.linear_model import SGDClassifier
 
 from skliquid import LiquidEnsembleClassifier, train_on
 from skliquid.streams import increments_from
+from skliquid.streams.training import _fitting
 
 SCRIPT = """
 import sys
@@ -188,3 +189,10 @@ def test_parameters_are_checked_before_the_file_is_read(table, write):
         train_on("nowhere.csv", target="ill", ensemble=LiquidEnsembleClassifier(n_final=0))
     with pytest.raises(ValueError, match="every must be 1 or more: 0 is less"):
         train_on("nowhere.csv", target="ill", every=0)
+
+
+def test_increments_are_smaller_when_rows_are_few(table, write):
+    seen = []
+    train_on(write(table, "a.csv"), target="ill", ensemble=ensemble(), report=seen.append)
+    assert [progress.n_rows for progress in seen] == list(range(25, 1201, 25))
+    assert [_fitting(n_rows) for n_rows in (10, 2001, 50_000, 10**9)] == [25, 41, 1000, 1000]

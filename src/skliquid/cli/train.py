@@ -5,6 +5,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import isnan
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, cast
@@ -30,7 +31,10 @@ def train(
     mechanism: Annotated[
         str, typer.Option(help="Who delegates to whom; 'skliquid mechanisms' lists them.")
     ] = "proportional_weighted",
-    increment_size: Annotated[int, typer.Option(help="Rows between delegations.")] = 1000,
+    increment_size: Annotated[
+        int | None,
+        typer.Option(help="Rows between delegations; 1000, or less if the file is small."),
+    ] = None,
     n_estimators: Annotated[int, typer.Option(help="Voters at the start.")] = 80,
     n_final: Annotated[int, typer.Option(help="Representatives at the end.")] = 12,
     seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
@@ -169,9 +173,12 @@ def _summary(display: _Display, model: StreamedModel, seconds: float, out: Path)
     n_left = len(ensemble.estimator_weights_)
     lines = [f"{ensemble.n_samples_seen_:,} rows in {seconds:.1f} s."]
     lines.append(f"{n_left} of {ensemble.n_estimators} voters are left as representatives.")
+    if n_left > ensemble.n_final:
+        lines.append("For fewer, give more rows, or a smaller --increment-size.")
     if display.last is not None:
         lines.append(f"Cost: {display.last.cost:,} sample visits.")
-    lines.append(f"Accuracy on rows not yet trained on: {model.accuracy:.3f}.")
+    if not isnan(model.accuracy):
+        lines.append(f"Accuracy on rows not yet trained on: {model.accuracy:.3f}.")
     if model.left_out:
         lines.append(f"Left out: {', '.join(model.left_out)}.")
     return " ".join([*lines, f"Model: {out}"])

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from skliquid.arrays import Floats
 from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.increments import FEWEST_ROWS, MOST_INCREMENTS
 from skliquid.schedules import JustFastEnough
 from skliquid.streams.checkpoint import Checkpoint, Run
 from skliquid.streams.increments import (
@@ -71,7 +71,8 @@ def train_on(
         What to train a copy of; None means the defaults. ``delegation_rate="auto"`` is just fast
         enough to reach ``n_final`` at the end of the data.
     increment_size : int, default=None
-        Number of rows between delegations; None means the ensemble's, or 1000.
+        Number of rows between delegations; None means the ensemble's, or, if that is ``"auto"``,
+        1000, and for fewer than 50,000 rows as many as make 50 increments, but at least 25.
     classes : sequence, default=None
         All labels that may come. When None, the target is read once from beginning to end.
     kinds : mapping from str to {"number", "text", "truth", "left_out"}, default=None
@@ -115,14 +116,18 @@ def train_on(
         raise ValueError(f"every must be 1 or more: {every} is less. Give a number like 100.")
     wanted = LiquidEnsembleClassifier() if ensemble is None else ensemble
     wanted._check_parameters()  # now, not when the target has been read
+    own = None if wanted.increment_size == "auto" else wanted.increment_size
+    size = own if increment_size is None else increment_size
     increments = increments_from(
         path,
         target=target,
-        increment_size=_size(increment_size, wanted),
+        increment_size=INCREMENT_SIZE if size is None else size,
         classes=classes,
         kinds=kinds,
         sample_size=sample_size,
     )
+    if size is None:
+        increments.increment_size = _fitting(increments.n_rows)
     kept = None
     if checkpoint is not None:
         known = None if classes is None else increments.classes.tolist()
@@ -157,11 +162,9 @@ def _to_nobody(_: Progress) -> None:
     """Report nothing."""
 
 
-def _size(increment_size: int | None, ensemble: LiquidEnsembleClassifier) -> int:
-    if increment_size is not None:
-        return increment_size
-    own = ensemble.increment_size
-    return int(own) if isinstance(own, Integral) else INCREMENT_SIZE
+def _fitting(n_rows: int) -> int:
+    """Return a size that makes enough increments of few rows, and small ones of many."""
+    return min(max(-(-n_rows // MOST_INCREMENTS), FEWEST_ROWS), INCREMENT_SIZE)
 
 
 def _prepared(wanted: LiquidEnsembleClassifier, increments: Increments) -> LiquidEnsembleClassifier:
