@@ -124,7 +124,7 @@ def test_a_model_may_be_written_beside_the_data(type_in, tmp_path):
         assert said.strip().endswith(f"Model: {tmp_path.name}.skliquid")
 
 
-def test_a_restart_replaces_the_checkpoint_only_when_training_begins(type_in, tmp_path):
+def test_a_restart_removes_the_checkpoint_only_when_training_begins(type_in, tmp_path):
     kept = tmp_path / "people.skliquid.checkpoint"
     kept.write_bytes(b"hours of work")
     words = ("train", "people.csv", "--target", "ill", "--restart")
@@ -164,10 +164,8 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(
         text=True,
     )
     kept = tmp_path / "people.skliquid.checkpoint"
-    written = set()
-    while len(written) < 3:
+    while not kept.exists():
         assert process.poll() is None
-        written |= {each.stat().st_mtime_ns for each in tmp_path.glob(kept.name)}
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate()

@@ -154,6 +154,19 @@ def test_classes_may_be_given_in_another_order_when_a_run_goes_on(table, write, 
     trained(path, kept, classes=("no", "yes"))
 
 
+def test_a_restart_begins_anew_when_all_is_checked(table, write, tmp_path):
+    path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
+    kept.write_bytes(b"hours of work")
+    with pytest.raises(ValueError, match="Did you mean 'ill'"):
+        train_on(path, target="il", checkpoint=kept, restart=True)
+    with pytest.raises(ValueError, match=r"checkpoint must be a file: .* is a folder"):
+        trained(path, tmp_path, restart=True)
+    assert kept.read_bytes() == b"hours of work"
+    seen = []
+    trained(path, kept, restart=True, report=seen.append)
+    assert len(seen) == 24
+
+
 def test_a_lambda_trains_but_goes_into_no_file(table, write, tmp_path):
     path = write(table, "a.csv")
     options = {"target": "ill", "ensemble": ensemble(delegation_rate=lambda t: 0.1)}

@@ -83,7 +83,7 @@ def train_on(
         A file that is written now and then. If it is there, training goes on where it left off,
         and ends with the same bits as if it had never stopped. It must be trusted.
     restart : bool, default=False
-        Whether to begin anew if the checkpoint is there; it is replaced when training begins.
+        Whether to begin anew if the checkpoint is there; it is removed when training begins.
     every : int, default=100
         Number of increments between checkpoints.
     report : callable, default=None
@@ -130,6 +130,7 @@ def train_on(
         increments.increment_size = _fitting(increments.n_rows)
     kept = None
     if checkpoint is not None:
+        _check_no_folder(Path(checkpoint))
         known = None if classes is None else increments.classes.tolist()
         settings = _settings(wanted, increments, classes=known, sample_size=sample_size)
         kept = Checkpoint(Path(checkpoint), increments.files.fingerprint(), settings)
@@ -137,7 +138,7 @@ def train_on(
     if run is None:
         run = Run(_prepared(wanted, increments), increments.coding, increments.classes)
         if kept:
-            kept.write(run)  # now, so that nothing is trained that cannot be kept
+            kept.path.unlink(missing_ok=True)
     run.ensemble.n_jobs = wanted.n_jobs
     increments.coding = run.coding
     keep = partial(kept.write, run) if kept else _nowhere
@@ -160,6 +161,14 @@ def _nowhere() -> None:
 
 def _to_nobody(_: Progress) -> None:
     """Report nothing."""
+
+
+def _check_no_folder(checkpoint: Path) -> None:
+    if checkpoint.is_dir():
+        raise ValueError(
+            f"checkpoint must be a file: {checkpoint} is a folder. Give a name in it, such as "
+            f"{checkpoint / 'training.checkpoint'}."
+        )
 
 
 def _fitting(n_rows: int) -> int:
