@@ -1,9 +1,14 @@
 import io
+import re
+import subprocess
+import sys
 
 import pandas as pd
 import pytest
+from pyarrow.csv import CSVWriter
 
 from skliquid import LiquidEnsembleClassifier, train_on
+from skliquid.cli import predict
 
 
 @pytest.fixture(scope="module")
@@ -86,4 +91,44 @@ def test_a_file_that_breaks_half_way_leaves_no_predictions(type_in, people, mode
     rows.loc[len(rows) - 1, "age"] = "old"
     rows.to_csv(tmp_path / "broken.csv", index=False)
     assert "holds 'old'" in type_in("predict", "model", "broken.csv", "--out", "out.csv", code=2)
-    assert not (tmp_path / "out.csv").exists()
+    assert not list(tmp_path.glob("out.csv*"))
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (OSError(28, "No space left on device"), 2, r"out.csv cannot be written \(.*No space left"),
+        (KeyboardInterrupt(), 130, "Stopped."),
+    ],
+)
+def test_predictions_that_end_early_leave_nothing(
+    type_in, model, tmp_path, monkeypatch, error, code, said
+):
+    def fail(self, table):
+        raise error
+
+    class Writer(CSVWriter):
+        write_table = fail
+
+    monkeypatch.setitem(predict._WRITERS, ".csv", Writer)
+    assert re.search(said, type_in("predict", "model", "people.csv", "--out", "out.csv", code=code))
+    assert not list(tmp_path.glob("out.csv*"))
+
+
+def test_a_reader_that_has_seen_enough_ends_predictions_quietly(
+    type_in, people, model, tmp_path, subprocess_environment
+):
+    pd.concat([people] * 30).to_csv(tmp_path / "long.csv", index=False)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "skliquid.cli", "predict", "model", "long.csv"],
+        cwd=tmp_path,
+        env=subprocess_environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == '"prediction"\n'
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    process.wait()

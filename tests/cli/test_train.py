@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+import skliquid
 from skliquid import LiquidEnsembleClassifier, train_on
 from skliquid.streams import load_model
 
@@ -51,11 +52,14 @@ def test_options_are_those_of_train_on(type_in, people, tmp_path):
     [
         (["people.csv", "--target", "il"], "target must be a column of people.csv: 'il' is none"),
         (["peple.csv", "--target", "ill"], "peple.csv is not, seen from"),
-        (["people.csv", "--target", "ill", "--n-final", "0"], "n_final"),
-        (["people.csv", "--target", "ill", "--mechanism", "best"], "mechanism"),
+        (["people.csv", "--target", "ill", "--n-final", "0"], "Invalid value for '--n-final'"),
+        (["people.csv", "--target", "ill", "--n-final", "99"], "n_final must not exceed"),
+        (["people.csv", "--target", "ill", "--seed", "-1"], "Invalid value for '--seed'"),
+        (["people.csv", "--target", "ill", "--mechanism", "maxx"], "none. Did you mean 'max'?"),
+        (["people.csv", "--target", "ill", "--text", "age", "--number", "age"], "'age' is named"),
         (["people.csv", "--target", "ill", "--classes", "yes"], "'no', in row"),
         (["people.csv", "--target", "ill", "--number", "town"], "column 'town'"),
-        (["people.csv", "--target", "ill", "--every", "0"], "every must be 1 or more"),
+        (["people.csv", "--target", "ill", "--every", "0"], "Invalid value for '--every'"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_sentence(type_in, people, words, said):
@@ -108,6 +112,20 @@ def test_a_small_file_gives_a_small_ensemble(type_in, people, tmp_path, name):
     said = type_in("train", name, "--target", "ill", "--n-estimators", 20, "--n-final", 3)
     assert "3 of 20 voters are left" in said
     assert "Accuracy on rows not yet trained on: 0." in said
+
+
+def test_names_with_brackets_are_told_as_they_are(type_in, people, tmp_path):
+    people.rename(columns={"day": "[/b]"})[:500].to_csv(tmp_path / "few.csv")
+    said = type_in("train", "few.csv", "--target", "ill", *SMALL, "--model", "m[/x]")
+    assert "Left out: a column without a name, [/b]. Model: m[/x]" in said
+
+
+def test_memory_that_does_not_suffice_is_told(type_in, monkeypatch):
+    def train_on(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("skliquid.cli.train.train_on", train_on)
+    assert "not enough memory" in type_in("train", "people.csv", "--target", "ill", code=2)
 
 
 def test_an_increment_that_is_too_large_is_told(type_in):
@@ -176,6 +194,10 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(
     models = [load_model(tmp_path / name) for name in ("whole", "people.skliquid")]
     shares = [model.pipeline.predict_proba(people) for model in models]
     assert np.array_equal(*shares)
+
+
+def test_the_version_is_told(type_in):
+    assert type_in("--version").strip() == skliquid.__version__
 
 
 def test_commands_say_which_extra_they_need(type_in, monkeypatch):

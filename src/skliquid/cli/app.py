@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any
 
 import typer
+
+from skliquid import __version__
 
 COMMANDS = {
     "train": "stream",
@@ -30,7 +32,18 @@ def app_for(words: Sequence[str]) -> typer.Typer:
     return app
 
 
-def _skliquid() -> None:
+def _tell_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def _skliquid(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Tell it.")
+    ] = False,
+) -> None:
     """Ensembles that prune themselves while they train."""  # a group stays one by its callback
 
 

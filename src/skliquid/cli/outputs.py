@@ -1,7 +1,7 @@
 """Where results go: looked at before the work, so that it is not done for nothing."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from skliquid.streams.files import FORMATS
@@ -49,3 +49,8 @@ def default_name(data: Path) -> str:
     name = data.resolve().name or "model"
     ending = max((e for e in FORMATS if name.lower().endswith(e)), key=len, default="")
     return f"{name[: len(name) - len(ending)]}.skliquid"
+
+
+def listed(columns: Iterable[str]) -> str:
+    """Return the names of columns in words."""
+    return ", ".join(name or "a column without a name" for name in columns)

@@ -13,11 +13,12 @@ from pyarrow.csv import CSVWriter
 from pyarrow.parquet import ParquetWriter
 from rich.console import Console
 
-from skliquid.cli.outputs import check_output
+from skliquid.cli.outputs import check_output, listed
 from skliquid.cli.refusal import refusing
 from skliquid.streams import load_model
 from skliquid.streams.files import data_paths
 from skliquid.streams.model import Predictions
+from skliquid.streams.reason import reason
 
 
 def predict(
@@ -38,11 +39,12 @@ def predict(
     start = perf_counter()
     with refusing(console):
         if out is not None:
+            _check_ending(out)
             check_output(out, [model, *data_paths(data)], option="--out")
         trained = load_model(model)
         labels = [str(label) for label in trained.ensemble.classes_] if proba else []
         if unused := trained.unused(data):
-            console.print(f"Not looked at: {', '.join(unused)}.", markup=False, soft_wrap=True)
+            console.print(f"Not looked at: {listed(unused)}.", markup=False, soft_wrap=True)
         parts = trained.predictions(data)
         schema = _table(trained.no_predictions, labels).schema
         with _written(out, schema) as write, console.status("Predicting") as status:
@@ -54,7 +56,7 @@ def predict(
     text = f"{n_rows:,} rows in {perf_counter() - start:.1f} s."
     if n_known:
         text += f" Accuracy on the {n_known:,} whose class is known: {n_right / n_known:.4f}."
-    console.print(text, soft_wrap=True)
+    console.print(text, markup=False, soft_wrap=True)
 
 
 def _table(part: Predictions, labels: list[str]) -> pa.Table:
@@ -71,18 +73,21 @@ def _written(out: Path | None, schema: pa.Schema) -> Iterator[Callable[[pa.Table
             yield to_screen.write_table
         return
     part = out.with_name(out.name + ".part")
-    with _WRITERS[_ending(out)](part, schema) as writer:
-        yield writer.write_table
-    part.replace(out)
+    try:
+        with _WRITERS[out.suffix.lower()](part, schema) as writer:
+            yield writer.write_table
+        part.replace(out)
+    except OSError as error:
+        raise OSError(f"{out} cannot be written ({reason(error)}).") from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 _WRITERS: dict[str, Any] = {".csv": CSVWriter, ".parquet": ParquetWriter}
 
 
-def _ending(out: Path) -> str:
-    ending = out.suffix.lower()
-    if ending not in _WRITERS:
+def _check_ending(out: Path) -> None:
+    if out.suffix.lower() not in _WRITERS:
         raise ValueError(
             f"--out must end in {' or '.join(_WRITERS)}: {out} does not. Give another name."
         )
-    return ending

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from math import isnan
 from pathlib import Path
 from time import perf_counter
@@ -15,9 +16,10 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from skliquid.cli.outputs import check_output, default_name
+from skliquid.cli.outputs import check_output, default_name, listed
 from skliquid.cli.refusal import refusing
 from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.mechanisms import MECHANISMS
 from skliquid.streams import Progress, StreamedModel, train_on
 from skliquid.streams.files import data_paths
 from skliquid.streams.kinds import Kind
@@ -33,13 +35,15 @@ def train(
     ] = "proportional_weighted",
     increment_size: Annotated[
         int | None,
-        typer.Option(help="Rows between delegations; 1000, or less if the file is small."),
+        typer.Option(min=1, help="Rows between delegations; 1000, or less if the file is small."),
     ] = None,
-    n_estimators: Annotated[int, typer.Option(help="Voters at the start.")] = 80,
-    n_final: Annotated[int, typer.Option(help="Representatives at the end.")] = 12,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same model.")] = 0,
+    n_estimators: Annotated[int, typer.Option(min=1, help="Voters at the start.")] = 80,
+    n_final: Annotated[int, typer.Option(min=1, help="Representatives at the end.")] = 12,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="The same seed gives the same model.")
+    ] = 0,
     sample_size: Annotated[
-        int, typer.Option(help="First rows, to which scaling and coding are fitted.")
+        int, typer.Option(min=1, help="First rows, to which scaling and coding are fitted.")
     ] = 10_000,
     classes: Annotated[
         str | None,
@@ -54,7 +58,7 @@ def train(
         Path | None,
         typer.Option(help="What a stopped run goes on from; MODEL.checkpoint by default."),
     ] = None,
-    every: Annotated[int, typer.Option(help="Increments between checkpoints.")] = 100,
+    every: Annotated[int, typer.Option(min=1, help="Increments between checkpoints.")] = 100,
     restart: Annotated[
         bool, typer.Option("--restart", help="Begin anew, even if there is a checkpoint.")
     ] = False,
@@ -70,6 +74,7 @@ def train(
     display = _Display(console)
     start = perf_counter()
     with refusing(console), display.shown():
+        _check_mechanism(mechanism)
         inputs = data_paths(data)
         check_output(out, inputs, option="--model")
         check_output(kept, [*inputs, out], option="--checkpoint")
@@ -98,7 +103,8 @@ def train(
             console.print("Stopped. Run the same command to go on.", soft_wrap=True)
             raise typer.Exit(130) from None
     kept.unlink(missing_ok=True)
-    console.print(_summary(display, trained, perf_counter() - start, out), soft_wrap=True)
+    summary = _summary(display, trained, perf_counter() - start, out)
+    console.print(summary, markup=False, soft_wrap=True)
 
 
 def _labels(words: str) -> list[str]:
@@ -107,7 +113,24 @@ def _labels(words: str) -> list[str]:
 
 
 def _kinds(**wishes: Sequence[str] | None) -> dict[str, Kind]:
-    return {name: cast(Kind, kind) for kind, names in wishes.items() for name in names or ()}
+    kinds: dict[str, Kind] = {}
+    for kind, names in wishes.items():
+        for name in names or ():
+            if kinds.setdefault(name, cast(Kind, kind)) != kind:
+                raise ValueError(
+                    f"--text, --number and --leave-out must name different columns: {name!r} is "
+                    "named by two of them. Choose one."
+                )
+    return kinds
+
+
+def _check_mechanism(name: str) -> None:
+    if name not in MECHANISMS:
+        meant = get_close_matches(name, MECHANISMS, n=1)
+        way_out = f"Did you mean {meant[0]!r}?" if meant else "Choose one of them."
+        raise ValueError(
+            f"--mechanism must be one of {', '.join(MECHANISMS)}: {name!r} is none. {way_out}"
+        )
 
 
 @dataclass
@@ -180,5 +203,5 @@ def _summary(display: _Display, model: StreamedModel, seconds: float, out: Path)
     if not isnan(model.accuracy):
         lines.append(f"Accuracy on rows not yet trained on: {model.accuracy:.3f}.")
     if model.left_out:
-        lines.append(f"Left out: {', '.join(model.left_out)}.")
+        lines.append(f"Left out: {listed(model.left_out)}.")
     return " ".join([*lines, f"Model: {out}"])
