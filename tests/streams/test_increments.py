@@ -106,7 +106,7 @@ def test_what_makes_no_increments_is_refused(table, write):
 
 
 def test_infinity_in_the_first_rows_is_refused(table, write):
-    with pytest.raises(ValueError, match=r"column 'visits' in row 1 of .*a.parquet is not"):
+    with pytest.raises(ValueError, match=r"column 'visits' in row 1 of .*a.parquet holds inf"):
         list(increments(write(table.assign(visits=np.inf), "a.parquet")))
 
 

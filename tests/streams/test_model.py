@@ -119,5 +119,5 @@ def test_a_column_without_any_value_is_taken_for_missing(trained, rows, write, n
 
 
 def test_infinity_is_refused_with_its_place(trained, rows, write):
-    with pytest.raises(ValueError, match=r"column 'visits' in row 1 of .*a.parquet is not"):
+    with pytest.raises(ValueError, match=r"column 'visits' in row 1 of .*a.parquet holds inf"):
         list(trained.predictions(write(rows.assign(visits=np.inf), "a.parquet")))

@@ -209,3 +209,9 @@ def test_increments_are_smaller_when_rows_are_few(table, write):
     train_on(write(table, "a.csv"), target="ill", ensemble=ensemble(), report=seen.append)
     assert [progress.n_rows for progress in seen] == list(range(25, 1201, 25))
     assert [_fitting(n_rows) for n_rows in (10, 2001, 50_000, 10**9)] == [25, 41, 1000, 1000]
+
+
+def test_large_numbers_train(table, write):
+    large = table.assign(age=table["age"].where(~table.index.isin([0, 1100]), 1e100))
+    assert trained(write(large, "a.csv"), sample_size=1000).accuracy > 0.5
+    assert train_on(write(large, "a.csv"), target="ill", ensemble=ensemble()).accuracy > 0.5

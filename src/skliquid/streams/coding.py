@@ -1,7 +1,5 @@
 """Coding: the columns of a table as numbers, by what a first sample says."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +14,8 @@ from skliquid.arrays import Floats
 from skliquid.streams.files import DataFiles
 from skliquid.streams.kinds import Kinds
 from skliquid.tabular import column_coder
+
+_LARGEST_NUMBER = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,27 +109,21 @@ def _widths(encoder: OneHotEncoder) -> list[int]:
     ]
 
 
-@contextmanager
-def explaining_infinity(
-    table: pa.Table, kinds: Kinds, start: int, files: DataFiles
-) -> Iterator[None]:
-    """Turn the error that an infinite number gives into one that says where it is.
+def check_numbers(table: pa.Table, kinds: Kinds, start: int, files: DataFiles) -> None:
+    """Raise, and say where it is, if a number is infinite or its square may be.
 
     The first row of ``table`` is row ``start`` of ``files``.
     """
-    try:
-        yield
-    except ValueError as error:
-        numbers = _numbers(kinds)
-        frame = as_frame(table, dict.fromkeys(numbers, "number"))
-        rows, columns = np.nonzero(np.isinf(frame.to_numpy()))
-        if not len(rows):
-            raise
-        row = files.where(start + int(rows[0]))
-        raise ValueError(
-            f"Numbers must be finite: column {numbers[columns[0]]!r} in {row} is not. Mend it, or "
-            "leave it empty."
-        ) from error
+    for name in [name for name, kind in kinds.items() if kind == "number"]:
+        values = table[name].to_numpy()
+        is_too_large = np.abs(values) > _LARGEST_NUMBER
+        if is_too_large.any():
+            first = int(np.argmax(is_too_large))
+            raise ValueError(
+                f"Numbers must be finite, and no larger than {_LARGEST_NUMBER:g}: column {name!r} "
+                f"in {files.where(start + first)} holds {values[first]:g}. Mend it, or leave it "
+                "empty."
+            )
 
 
 def as_frame(table: pa.Table, kinds: Kinds) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from sklearn.compose import ColumnTransformer
 
 from skliquid.arrays import Floats
 from skliquid.increments import slices
-from skliquid.streams.coding import Coding, explaining_infinity
+from skliquid.streams.coding import Coding, check_numbers
 from skliquid.streams.files import DataFiles, cut
 from skliquid.streams.kinds import Kind, is_used
 from skliquid.streams.labels import announced, check_known, check_target, classes_in, labels_of
@@ -136,8 +136,8 @@ class Increments:
             raise ValueError(
                 f"Data must have rows: {self.files.path} has none. Give a file with rows."
             )
-        with explaining_infinity(sample, kinds, 0, self.files):
-            return Coding.fitted(sample, kinds)
+        check_numbers(sample, kinds, 0, self.files)
+        return Coding.fitted(sample, kinds)
 
     @property
     def coder(self) -> ColumnTransformer:
@@ -176,5 +176,5 @@ class Increments:
         return labels
 
     def _coded(self, table: pa.Table, start: int) -> Floats:
-        with explaining_infinity(table, self.coding.kinds, start, self.files):
-            return self.coding.code(table)
+        check_numbers(table, self.coding.kinds, start, self.files)
+        return self.coding.code(table)

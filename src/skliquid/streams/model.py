@@ -17,7 +17,7 @@ from skliquid.arrays import Floats
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.streams.category_text import with_texts
 from skliquid.streams.checkpoint import read_whole, write_whole
-from skliquid.streams.coding import Coding, explaining_infinity
+from skliquid.streams.coding import Coding, check_numbers
 from skliquid.streams.files import DataFiles, cut
 from skliquid.streams.kinds import Kind, Kinds
 from skliquid.voting import winner
@@ -113,8 +113,8 @@ class StreamedModel:
     def _predicted(self, files: DataFiles, columns: list[str]) -> Iterator[Predictions]:
         start = 0
         for table in cut(files.batches(columns), _ROWS_AT_ONCE):
-            with explaining_infinity(table, self.coding.kinds, start, files):
-                shares = self.ensemble.predict_proba(self.coding.code(table))
+            check_numbers(table, self.coding.kinds, start, files)
+            shares = self.ensemble.predict_proba(self.coding.code(table))
             classes = self.ensemble.classes_[winner(shares)]
             n_right = n_known = 0
             if self.target in columns:
