@@ -197,11 +197,25 @@ def test_the_ensemble_that_is_given_stays_as_it_was(table, write):
     assert len(seen) == 6
 
 
-def test_parameters_are_checked_before_the_file_is_read(table, write):
+def test_parameters_are_checked_before_the_file_is_read():
     with pytest.raises(ValueError, match="n_final"):
         train_on("nowhere.csv", target="ill", ensemble=LiquidEnsembleClassifier(n_final=0))
     with pytest.raises(ValueError, match="every must be 1 or more: 0 is less"):
         train_on("nowhere.csv", target="ill", every=0)
+    for name in ("every", "increment_size", "sample_size"):
+        for wrong in ("100", 10.5, True):
+            with pytest.raises(TypeError, match=f"{name} must be a whole number: {wrong!r} is"):
+                train_on("nowhere.csv", target="ill", **{name: wrong})
+    with pytest.raises(TypeError, match="ensemble must be a LiquidEnsembleClassifier: 'x' is none"):
+        train_on("nowhere.csv", target="ill", ensemble="x")
+
+
+def test_parameters_of_another_type_are_refused(table, write):
+    path = write(table, "a.csv")
+    with pytest.raises(TypeError, match=r"kinds must be a mapping .*: \['age'\] is none"):
+        trained(path, kinds=["age"])
+    with pytest.raises(ValueError, match=r"target must be a column of .*: 5 is none of"):
+        train_on(path, target=5)
 
 
 def test_increments_are_smaller_when_rows_are_few(table, write):

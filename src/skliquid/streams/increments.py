@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from numbers import Integral
 from os import PathLike
 from typing import Any
 
@@ -69,16 +70,23 @@ def increments_from(
     >>> len(increments), X.shape, ensemble.n_samples_seen_
     (8, (50, 4), 400)
     """
-    for name, size in (("increment_size", increment_size), ("sample_size", sample_size)):
-        if size < 1:
-            raise ValueError(
-                f"{name} must be 1 or more: {size} is less. Give a number like {INCREMENT_SIZE}."
-            )
+    check_count("increment_size", increment_size, like=INCREMENT_SIZE)
+    check_count("sample_size", sample_size, like=SAMPLE_SIZE)
     files = DataFiles(path, kinds)
     check_target(target, files)
     if files.kinds[target] == "code":
         files.read_as({target: "number"})
     return Increments(files, target, increment_size, classes, sample_size)
+
+
+def check_count(name: str, value: object, *, like: int) -> None:
+    """Raise unless a parameter is a whole number from 1 on."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(
+            f"{name} must be a whole number: {value!r} is none. Give a number like {like}."
+        )
+    if value < 1:
+        raise ValueError(f"{name} must be 1 or more: {value} is less. Give a number like {like}.")
 
 
 class Increments:

@@ -84,6 +84,11 @@ def kinds_of(schema: pa.Schema, path: Path) -> Kinds:
 
 def with_wishes(kinds: Kinds, wishes: Mapping[str, Kind] | None, path: Path) -> Kinds:
     """Return ``kinds`` as the user wants them."""
+    if not isinstance(wishes, Mapping | None):
+        raise TypeError(
+            f"kinds must be a mapping from columns to kinds: {wishes!r} is none. Give one like "
+            "{'zip': 'text'}."
+        )
     for name, kind in (wishes or {}).items():
         check_column(name, kinds, path, parameter="kinds")
         if kind not in WISHES:
@@ -102,7 +107,7 @@ def way_out(name: str, kind: Kind) -> str:
 def check_column(name: str, kinds: Mapping[str, Kind], path: Path, *, parameter: str) -> None:
     """Raise unless ``name`` is a column, and say which may have been meant."""
     if name not in kinds:
-        meant = get_close_matches(name, kinds, n=1)
+        meant = get_close_matches(str(name), kinds, n=1)
         known = ", ".join([*list(kinds)[:20], *(["..."] if len(kinds) > 20 else [])])
         way_out = f"Did you mean {meant[0]!r}?" if meant else "Choose one of them."
         raise ValueError(

@@ -20,6 +20,7 @@ from skliquid.streams.increments import (
     INCREMENT_SIZE,
     SAMPLE_SIZE,
     Increments,
+    check_count,
     increments_from,
 )
 from skliquid.streams.kinds import Kind
@@ -112,8 +113,8 @@ def train_on(
     >>> model.pipeline.predict(pd.DataFrame({"age": [20, 90], "town": ["a", "c"]})).tolist()
     ['no', 'yes']
     """
-    if every < 1:
-        raise ValueError(f"every must be 1 or more: {every} is less. Give a number like 100.")
+    check_count("every", every, like=100)
+    _check_ensemble(ensemble)
     wanted = LiquidEnsembleClassifier() if ensemble is None else ensemble
     wanted._check_parameters()  # now, not when the target has been read
     own = None if wanted.increment_size == "auto" else wanted.increment_size
@@ -161,6 +162,14 @@ def _nowhere() -> None:
 
 def _to_nobody(_: Progress) -> None:
     """Report nothing."""
+
+
+def _check_ensemble(ensemble: object) -> None:
+    if not isinstance(ensemble, LiquidEnsembleClassifier | None):
+        raise TypeError(
+            f"ensemble must be a LiquidEnsembleClassifier: {ensemble!r} is none. Give one, without "
+            "a coder, as columns are coded here."
+        )
 
 
 def _check_no_folder(checkpoint: Path) -> None:
