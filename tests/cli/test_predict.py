@@ -50,6 +50,17 @@ def test_without_a_file_predictions_go_to_the_screen(type_in, people, model, tmp
     assert "Accuracy" not in said
 
 
+def test_labels_and_categories_that_training_had_not_are_told(type_in, people, model, tmp_path):
+    other = people.assign(ill=people["ill"].replace("yes", "ill"), town="c")
+    other.to_parquet(tmp_path / "other.parquet")
+    said = type_in("predict", "model", "other.parquet", "--out", "out.csv")
+    assert f"{(people['ill'] == 'yes').sum():,} labels are no class of the model." in said
+    assert "Training saw none of the categories of: town." in said
+    said = type_in("predict", "model", "people.parquet", "--out", "out.csv")
+    assert "no class" not in said
+    assert "categories" not in said
+
+
 def test_no_rows_give_an_empty_table(type_in, people, model, tmp_path):
     people[:0].to_parquet(tmp_path / "none.parquet")
     type_in("predict", "model", "none.parquet", "--out", "out.parquet", "--proba")

@@ -63,6 +63,12 @@ def test_unseen_categories_are_coded_as_none(table, coding):
     assert of_town[(rows["town"] != "Lima").to_numpy()].sum(axis=1).min() == 1
 
 
+def test_columns_without_a_known_category_are_strange(table, coding):
+    assert coding.strange(arrow(strange(table))) == set()
+    assert coding.strange(arrow(table[:50].assign(town="Lima"))) == {"town"}
+    assert coding.strange(arrow(table[:50].assign(town=None))) == set()
+
+
 def test_columns_of_one_kind_alone_can_be_coded(table):
     for names in (["age", "visits"], ["town", "smokes"]):
         kinds = {name: KINDS[name] for name in names}

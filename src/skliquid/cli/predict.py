@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -35,7 +36,7 @@ def predict(
 ) -> None:
     """Predict the class of each row, and tell the accuracy if the target is there."""
     console = Console(stderr=True)
-    n_rows = n_right = n_known = 0
+    seen = _Seen()
     start = perf_counter()
     with refusing(console):
         if out is not None:
@@ -50,13 +51,40 @@ def predict(
         with _written(out, schema) as write, console.status("Predicting") as status:
             for part in parts:
                 write(_table(part, labels))
-                n_rows += len(part.classes)
-                n_right, n_known = n_right + part.n_right, n_known + part.n_known
-                status.update(f"{n_rows:,} rows, {n_rows / (perf_counter() - start):,.0f} a second")
-    text = f"{n_rows:,} rows in {perf_counter() - start:.1f} s."
-    if n_known:
-        text += f" Accuracy on the {n_known:,} whose class is known: {n_right / n_known:.4f}."
+                seen.add(part)
+                speed = seen.n_rows / (perf_counter() - start)
+                status.update(f"{seen.n_rows:,} rows, {speed:,.0f} a second")
+    text = seen.summary(perf_counter() - start)
     console.print(text, markup=False, soft_wrap=True)
+
+
+@dataclass
+class _Seen:
+    """What the predictions so far come to."""
+
+    n_rows: int = 0
+    n_right: int = 0
+    n_known: int = 0
+    n_strange: int = 0
+    strange: frozenset[str] | None = None
+
+    def add(self, part: Predictions) -> None:
+        self.n_rows += len(part.classes)
+        self.n_right += part.n_right
+        self.n_known += part.n_known
+        self.n_strange += part.n_strange
+        self.strange = part.strange if self.strange is None else self.strange & part.strange
+
+    def summary(self, seconds: float) -> str:
+        lines = [f"{self.n_rows:,} rows in {seconds:.1f} s."]
+        if self.n_known:
+            share = self.n_right / self.n_known
+            lines.append(f"Accuracy on the {self.n_known:,} whose class is known: {share:.4f}.")
+        if self.n_strange:
+            lines.append(f"{self.n_strange:,} labels are no class of the model.")
+        if self.strange:
+            lines.append(f"Training saw none of the categories of: {listed(sorted(self.strange))}.")
+        return " ".join(lines)
 
 
 def _table(part: Predictions, labels: list[str]) -> pa.Table:

@@ -14,7 +14,7 @@ def refusing(console: Console) -> Iterator[None]:
         yield
     except BrokenPipeError:  # who reads has seen enough, which typer knows to end quietly
         raise
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except (ValueError, OSError, ImportError) as error:
         _say(console, str(error))
         raise typer.Exit(2) from None
     except MemoryError:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,8 +23,8 @@ def as_text(value: Any) -> str | None:
     """
     if pd.isna(value):
         return None
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
+    if isinstance(value, float | np.floating):
+        value = int(value) if value.is_integer() else float(value)
     return str(value)
 
 

@@ -41,7 +41,7 @@ class Coding:
             raise ValueError(
                 f"Rows must have features: none of the {len(frame.columns)} columns besides the "
                 f"target has a number or a category in the first {len(frame)} rows. Raise "
-                "sample_size, or add features."
+                "sample_size (at the command line --sample-size), or add features."
             )
         coder = column_coder(numbers=_numbers(kinds), categories=_categories(kinds))
         return cls(kinds, coder, coder.fit_transform(frame[list(kinds)]).shape[1])
@@ -69,6 +69,18 @@ class Coding:
         if self.categories:
             self._code_categories(table, coded)
         return coded
+
+    def strange(self, table: pa.Table) -> set[str]:
+        """Return the columns that have categories, none of which the sample had."""
+        if not self.categories:
+            return set()
+        known = self.coder.named_transformers_["categories"][-1].categories_
+        return {
+            name
+            for name, categories in zip(self.categories, known, strict=True)
+            if (found := {str(value) for value in _distinct(table[name])[0]})
+            and not found & set(categories)
+        }
 
     def _code_categories(self, table: pa.Table, coded: Floats) -> None:
         """Write the categories of ``table`` into the last columns of ``coded``."""

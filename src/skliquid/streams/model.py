@@ -26,12 +26,18 @@ _ROWS_AT_ONCE = 8192
 
 
 class Predictions(NamedTuple):
-    """Some rows' classes, the shares of the weight, and how many were right of those known."""
+    """Some rows' classes, the shares of the weight, and how they compare with what is known.
+
+    Of ``n_known`` rows the label is there; ``n_right`` were predicted so, and ``n_strange`` have a
+    label that is no class of the model. In ``strange`` columns training had seen no category.
+    """
 
     classes: NDArray[Any]
     shares: Floats
-    n_right: int
-    n_known: int
+    n_right: int = 0
+    n_known: int = 0
+    n_strange: int = 0
+    strange: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +104,7 @@ class StreamedModel:
     def no_predictions(self) -> Predictions:
         """What is predicted for no row at all."""
         classes = self.ensemble.classes_
-        return Predictions(classes[:0], np.empty((0, len(classes))), 0, 0)
+        return Predictions(classes[:0], np.empty((0, len(classes))))
 
     def unused(self, path: str | PathLike[str]) -> list[str]:
         """Return the columns of a file or folder that training did not have."""
@@ -116,18 +122,18 @@ class StreamedModel:
             check_numbers(table, self.coding.kinds, start, files)
             shares = self.ensemble.predict_proba(self.coding.code(table))
             classes = self.ensemble.classes_[winner(shares)]
-            n_right = n_known = 0
-            if self.target in columns:
-                n_right, n_known = _counts(classes, table[self.target])
-            yield Predictions(classes, shares, n_right, n_known)
+            counts = self._counts(classes, table) if self.target in columns else (0, 0, 0)
+            strange = frozenset(self.coding.strange(table))
+            yield Predictions(classes, shares, *counts, strange)
             start += len(table)
 
-
-def _counts(classes: NDArray[Any], labels: pa.ChunkedArray) -> tuple[int, int]:
-    """Return how many classes are right, and of how many rows the label is known."""
-    is_known = ~pc.is_null(labels, nan_is_null=True).to_numpy()
-    is_right = classes[is_known] == labels.to_numpy()[is_known]
-    return int(np.sum(is_right)), int(np.sum(is_known))
+    def _counts(self, classes: NDArray[Any], table: pa.Table) -> tuple[int, int, int]:
+        """Return how many classes are right, known, and none of the model's."""
+        labels = table[self.target]
+        is_known = ~pc.is_null(labels, nan_is_null=True).to_numpy()
+        known = labels.to_numpy()[is_known]
+        n_strange = np.sum(~np.isin(known, self.ensemble.classes_))
+        return int(np.sum(classes[is_known] == known)), len(known), int(n_strange)
 
 
 _READABLE_AS: dict[Kind, tuple[Kind, ...]] = {
