@@ -35,3 +35,9 @@ def test_a_link_to_an_input_is_no_output(tmp_path):
 def test_the_folder_of_an_output_is_made(tmp_path):
     check_output(tmp_path / "new" / "deep" / "o.csv", [], option="--out")
     assert (tmp_path / "new" / "deep").is_dir()
+
+
+def test_a_folder_that_may_not_be_written_to_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_: False)
+    with pytest.raises(ValueError, match="--out must be in a folder that may be written to"):
+        check_output(tmp_path / "o.csv", [], option="--out")

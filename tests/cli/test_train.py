@@ -159,7 +159,7 @@ def test_a_restart_removes_the_checkpoint_only_when_training_begins(type_in, tmp
         (("--model", "folder"), "--model must be a file: folder is a folder"),
         (("--checkpoint", "folder", "--restart"), "--checkpoint must be a file: folder is"),
         (("--model", "m", "--checkpoint", "m"), "--checkpoint must not be a file that is needed"),
-        (("--model", "people.csv/m"), "--model must be in a folder: people.csv is a file"),
+        (("--model", "people.csv/m"), "--model must be in a folder: people.csv cannot be one"),
     ],
 )
 def test_where_to_write_is_checked_before_training(type_in, tmp_path, words, said, monkeypatch):

@@ -21,10 +21,11 @@ def check_output(path: Path, inputs: Sequence[Path], *, option: str) -> None:
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
+    except OSError as error:
         raise ValueError(
-            f"{option} must be in a folder: {path.parent} is a file. Give another name."
-        ) from None
+            f"{option} must be in a folder: {path.parent} cannot be one ({error.strerror}). "
+            "Give another name."
+        ) from error
     if not os.access(path.parent, os.W_OK):
         raise ValueError(
             f"{option} must be in a folder that may be written to: {path.parent} may not. "
