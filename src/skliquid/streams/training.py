@@ -131,7 +131,7 @@ def train_on(
         increments.increment_size = _fitting(increments.n_rows)
     kept = None
     if checkpoint is not None:
-        _check_no_folder(Path(checkpoint))
+        _check_checkpoint(Path(checkpoint), increments.files.paths)
         known = None if classes is None else increments.classes.tolist()
         settings = _settings(wanted, increments, classes=known, sample_size=sample_size)
         kept = Checkpoint(Path(checkpoint), increments.files.fingerprint(), settings)
@@ -172,11 +172,15 @@ def _check_ensemble(ensemble: object) -> None:
         )
 
 
-def _check_no_folder(checkpoint: Path) -> None:
+def _check_checkpoint(checkpoint: Path, data: Sequence[Path]) -> None:
     if checkpoint.is_dir():
         raise ValueError(
             f"checkpoint must be a file: {checkpoint} is a folder. Give a name in it, such as "
             f"{checkpoint / 'training.checkpoint'}."
+        )
+    if checkpoint.exists() and any(checkpoint.samefile(each) for each in data):
+        raise ValueError(
+            f"checkpoint must not be a file of the data: {checkpoint} is. Give another name."
         )
 
 
