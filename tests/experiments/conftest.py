@@ -31,6 +31,22 @@ def table(tmp_path):
 
 
 @pytest.fixture
+def two_targets(tmp_path):
+    """Write a file with a class that is easy to tell and one that is not."""
+
+    def write(name="two.csv"):
+        rng = np.random.default_rng(0)
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        X, chance = rng.normal(size=(120, 2)), rng.integers(2, size=120)
+        lines = [f"{a:.3f},{b:.3f},{int(a > 0)},{c}" for (a, b), c in zip(X, chance, strict=True)]
+        path.write_text("\n".join(["a,b,easy,rand", *lines]) + "\n")
+        return path
+
+    return write
+
+
+@pytest.fixture
 def spec(tmp_path):
     """A function that writes an experiment's file from keywords."""
 

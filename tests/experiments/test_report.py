@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,43 @@ def test_failures_are_told(report, tmp_path):
         text = write_report(plan[:1], store, tmp_path).read_text()
     assert "1 trials failed" in text
     assert "it &lt;went&gt; wrong" in text
+
+
+def written(specs, datasets, out):
+    """Run the experiments of some files on some data, two trials each, and write their report."""
+    experiments = [replace(load_experiment(path), datasets=datasets) for path in specs]
+    plan = [(each, list(each.trials(datasets, 2))) for each in experiments]
+    with Store(out / "trials.sqlite") as store:
+        missing = store.missing(t for _, trials in plan for t in trials)
+        store.add([(trial, trial.run(), None) for trial in missing])
+        return write_report(plan, store, out).read_text()
+
+
+def test_each_target_of_a_file_has_rows_and_a_figure_of_its_own(spec, two_targets, tmp_path):
+    specs = [spec("mine", protocols=["ours"]), spec("cur", kind="curves", protocols=["ours"])]
+    path = two_targets()
+    datasets = [f"{path}::easy", f"{path}::rand"]
+    text = written(specs, datasets, tmp_path / "out")
+    assert "2 trials of each method" in text
+    rows = (tmp_path / "out" / "tables" / "mine.md").read_text()
+    assert [rows.count(f"| {dataset} |") for dataset in datasets] == [2, 2]
+    figures = {figure.name for figure in (tmp_path / "out" / "figures").glob("*.svg")}
+    assert figures == {"cur_two_easy_ours.svg", "cur_two_rand_ours.svg"}
+    found = (tmp_path / "out" / "findings.md").read_text()
+    assert f"{datasets[0]}: " in found
+    assert f"{datasets[1]}: " in found
+
+
+def test_files_of_one_name_have_figures_of_their_own(spec, two_targets, tmp_path):
+    datasets = [str(two_targets("a/data.csv")), str(two_targets("b/data.csv"))]
+    specs = [spec("cur.v1", kind="curves", protocols=["ours"]), spec("cur.v1_ends")]
+    text = written(specs, datasets, tmp_path / "out")
+    images = set(re.findall('base64,([^"]+)', text))
+    assert len(images) == 2
+    figures = {figure.name for figure in (tmp_path / "out" / "figures").glob("*.svg")}
+    assert figures == {"cur.v1_data_ours.svg", "cur.v1_data_ours_2.svg"}
+    tables = {table.name for table in (tmp_path / "out" / "tables").glob("*.md")}
+    assert tables == {"cur.v1_ends.md", "cur.v1_tests.md", "cur.v1_ends_2.md"}
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")

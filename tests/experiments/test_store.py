@@ -28,7 +28,7 @@ def test_only_what_is_missing_is_missing_and_once(tmp_path):
     with Store(tmp_path / "trials.sqlite") as store:
         store.add([(TRIALS[0], {"a": 1}, None), (TRIALS[1], None, "went wrong")])
         assert store.missing([*TRIALS, *TRIALS]) == TRIALS[2:]
-        assert store.errors(TRIALS) == [(TRIALS[1], "went wrong")]
+        assert store.errors([*TRIALS, *TRIALS]) == [(TRIALS[1], "went wrong")]
         store.forget_errors()
         assert store.missing(TRIALS) == TRIALS[1:]
 

@@ -132,6 +132,12 @@ def test_significance_and_ends_of_curves():
     assert ends.rows[0][:4] == ["heart", "Direct", "4", "0.615 ± 0.006"]
 
 
+def test_a_curve_without_a_number_has_no_best():
+    unmeasured = result(0.6, curve_accuracy=[math.nan, math.nan])
+    ends = curve_ends_table(experiment("curves"), [(Trial("heart", "ours", DIRECT, 0), unmeasured)])
+    assert ends.rows[0][4] == "-"
+
+
 def test_the_best_cell_of_the_search():
     cells = [
         (Trial("heart", "paper", MAX | {"increment_size": u}, 0), result(accuracy))

@@ -215,10 +215,7 @@ def _line(k: int) -> dict[str, Any]:
 
 
 def _on(results: Results, dataset: str) -> Iterator[tuple[Trial, Result]]:
-    name, _, target = dataset.partition("::")
-    for trial, result in results:
-        if (trial.dataset, trial.target) == (name, target or None):
-            yield trial, result
+    return ((trial, result) for trial, result in results if trial.data == dataset)
 
 
 def _cell(method: Mapping[str, Any]) -> Cell:

@@ -103,7 +103,7 @@ def _of_curves(experiment: Experiment, results: Results) -> Iterator[str]:
 def _of_search(results: Results) -> Iterator[str]:
     by_rate: dict[str, dict[float, list[float]]] = {}
     for trial, result in results:
-        rates = by_rate.setdefault(trial.dataset, {})
+        rates = by_rate.setdefault(trial.data, {})
         rates.setdefault(trial.method["delegation_rate"], []).append(result["accuracy_final"])
     best = {
         name: max(rates, key=lambda rate: Estimate.of(rates[rate]).mean)

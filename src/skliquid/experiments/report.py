@@ -3,9 +3,11 @@
 import base64
 import html
 import platform
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from itertools import chain, count
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -40,16 +42,11 @@ def write_report(plan: Plan, store: Store, out: Path, *, left_out: Sequence[str]
     """
     for folder in ("tables", "figures"):
         (out / folder).mkdir(parents=True, exist_ok=True)
+    taken: set[str] = set()
     sections = [
-        _section(experiment, store.results(trials), out)
+        _section(experiment, store.results(trials), out, taken)
         for experiment, trials in sorted(plan, key=_place)
     ]
-    for section in sections:
-        for table in section.tables:
-            stem = out / "tables" / table.name
-            stem.with_suffix(".md").write_text(table.to_markdown(), encoding="utf-8")
-            stem.with_suffix(".tex").write_text(table.to_latex(), encoding="utf-8")
-            stem.with_suffix(".csv").write_text(table.to_csv(), encoding="utf-8")
     failed = store.errors(trial for _, trials in plan for trial in trials)
     words = findings([(section.experiment, section.results) for section in sections])
     (out / "findings.md").write_text("".join(f"- {each}\n" for each in words), encoding="utf-8")
@@ -64,14 +61,36 @@ def _place(planned: tuple[Experiment, Sequence[Trial]]) -> tuple[int, bool, str]
     return _ORDER.index(experiment.kind), experiment.name != "comparison", experiment.name
 
 
-def _section(experiment: Experiment, results: Results, out: Path) -> Section:
+def _section(experiment: Experiment, results: Results, out: Path, taken: set[str]) -> Section:
+    """Return what an experiment shows, and write it to files whose names are not ``taken``."""
     section = Section(experiment, results)
     for table in _tables(experiment, results):
+        _write(table, out / "tables", _untaken(table.name, taken))
         section.tables.append(table)
-    for caption, stem, figure in _figures(experiment, results):
+    for caption, name, figure in _figures(experiment, results):
+        stem = _untaken(name, taken)
         figures.save(figure, out / "figures", stem)
         section.pictures.append((caption, stem))
     return section
+
+
+def _write(table: Table, folder: Path, stem: str) -> None:
+    (folder / f"{stem}.md").write_text(table.to_markdown(), encoding="utf-8")
+    (folder / f"{stem}.tex").write_text(table.to_latex(), encoding="utf-8")
+    (folder / f"{stem}.csv").write_text(table.to_csv(), encoding="utf-8")
+
+
+def _untaken(name: str, taken: set[str]) -> str:
+    """Return ``name``, with a number if it is taken, and take it."""
+    numbered = (f"{name}_{k}" for k in count(2))
+    free = next(each for each in chain([name], numbered) if each.casefold() not in taken)
+    taken.add(free.casefold())
+    return free
+
+
+def _file_name(dataset: str) -> str:
+    file, _, target = dataset.partition("::")
+    return re.sub(r"[^\w.-]+", "_", "_".join(filter(None, [Path(file).stem, target])))
 
 
 def _tables(experiment: Experiment, results: Results) -> Iterator[Table]:
@@ -95,8 +114,8 @@ def _tables(experiment: Experiment, results: Results) -> Iterator[Table]:
 def _figures(experiment: Experiment, results: Results) -> Iterator[tuple[str, str, Figure]]:
     if experiment.kind == "delegation_cost":
         yield experiment.caption, experiment.name, figures.delegation_cost_figure(experiment)
-    for dataset in dict.fromkeys(trial.dataset for trial, _ in results):
-        stem = f"{experiment.name}_{Path(dataset).stem}"
+    for dataset in tables.datasets_of(results):
+        stem = f"{experiment.name}_{_file_name(dataset)}"
         if experiment.kind == "search":
             yield dataset, stem, figures.search_figure(experiment, results, dataset)
         elif experiment.kind == "curves":
@@ -116,7 +135,8 @@ def _page(
     out: Path,
 ) -> str:
     links = "".join(
-        f'<li><a href="#{s.experiment.name}">{_safe(s.experiment.title)}</a></li>' for s in sections
+        f'<li><a href="#{_safe(s.experiment.name)}">{_safe(s.experiment.title)}</a></li>'
+        for s in sections
     )
     body = "".join(_section_html(section, out) for section in sections)
     found = "".join(f"<li>{_safe(each)}</li>" for each in words)
@@ -136,7 +156,7 @@ def _page(
 def _what_was_run(sections: Sequence[Section], left_out: Sequence[str]) -> str:
     trials = {t.key: (t, r) for section in sections for t, r in section.results}
     seconds = sum(result.get("seconds", 0.0) for _, result in trials.values())
-    datasets = list(dict.fromkeys(trial.dataset for trial, _ in trials.values()))
+    datasets = tables.datasets_of(list(trials.values()))
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     rows = [
         ("trials", f"{len(trials)}, which took {seconds / 60:.1f} minutes of one core in all"),
@@ -153,7 +173,7 @@ def _failures(failed: Sequence[tuple[Trial, str]]) -> str:
     if not failed:
         return ""
     items = "".join(
-        f"<li>{_safe(f'{t.dataset}, {t.protocol}, {dict(t.method)}, number {t.number}')}"
+        f"<li>{_safe(f'{t.data}, {t.protocol}, {dict(t.method)}, number {t.number}')}"
         f"<pre>{_safe(error)}</pre></li>"
         for t, error in failed
     )
@@ -162,14 +182,14 @@ def _failures(failed: Sequence[tuple[Trial, str]]) -> str:
 
 def _section_html(section: Section, out: Path) -> str:
     experiment = section.experiment
-    counts = {(t.dataset, t.protocol, str(sorted(t.method.items()))) for t, _ in section.results}
+    counts = {(t.data, t.protocol, str(sorted(t.method.items()))) for t, _ in section.results}
     each = len(section.results) / len(counts) if counts else 0
-    count = f'<p class="note">{each:.0f} trials of each method.</p>' if counts else ""
+    note = f'<p class="note">{each:.0f} trials of each method.</p>' if counts else ""
     pictures = "".join(_picture(caption, stem, out) for caption, stem in section.pictures)
     shown = "".join(_table_html(table) for table in section.tables)
-    title = f'<h2 id="{experiment.name}">{_safe(experiment.title)}</h2>'
+    title = f'<h2 id="{_safe(experiment.name)}">{_safe(experiment.title)}</h2>'
     caption = "" if section.tables else f"<p>{_safe(experiment.caption)}</p>"
-    return f"<section>{title}{caption}{count}{pictures}{shown}</section>"
+    return f"<section>{title}{caption}{note}{pictures}{shown}</section>"
 
 
 def _picture(caption: str, stem: str, out: Path) -> str:

@@ -87,9 +87,10 @@ class Store:
         return [(trial, _parsed(text)) for trial, text in wanted if text is not None]
 
     def errors(self, trials: Iterable[Trial]) -> list[tuple[Trial, str]]:
-        """Return those of ``trials`` that failed, with their errors."""
+        """Return those of ``trials``, each once, that failed, with their errors."""
         known = dict(self._connection.execute("SELECT key, error FROM trials WHERE error NOT NULL"))
-        return [(trial, known[trial.key]) for trial in trials if trial.key in known]
+        wanted = {trial.key: trial for trial in trials}
+        return [(trial, known[key]) for key, trial in wanted.items() if key in known]
 
     def forget_errors(self) -> None:
         """Forget trials that failed, so that they are tried again."""

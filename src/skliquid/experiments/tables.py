@@ -124,7 +124,7 @@ def results_table(experiment: Experiment, results: Results) -> Table:
         protocol: _measured(experiment, results, protocol) for protocol in experiment.protocols
     }
     rows, values = [], []
-    for dataset in _datasets_of(results):
+    for dataset in datasets_of(results):
         for row in experiment.rows:
             theirs = printed.get((dataset, row.label), {})
             cells = [dataset, row.label]
@@ -175,7 +175,7 @@ def headline_table(experiment: Experiment, results: Results) -> Table:
         return " / ".join(best)
 
     rows = []
-    for dataset in _datasets_of(results):
+    for dataset in datasets_of(results):
         accuracies = [
             cell(dataset, "accuracy", [label]) for label in labels if label not in boosted
         ]
@@ -271,7 +271,7 @@ def grouped(
     groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
     for trial, result in results:
         if trial.protocol == protocol:
-            groups[trial.dataset, labels[_frozen(trial.method)]].append(result)
+            groups[trial.data, labels[_frozen(trial.method)]].append(result)
     return groups
 
 
@@ -327,7 +327,7 @@ def curve_ends_table(experiment: Experiment, results: Results) -> Table:
         groups = grouped(experiment, results, protocol)
         for (dataset, label), of_method in groups.items():
             accuracy = Estimate.of(each["accuracy_one_pass"] for each in of_method)
-            best = Estimate.of(np.nanmax(each["curve_accuracy"]) for each in of_method)
+            best = Estimate.of(_highest(each["curve_accuracy"]) for each in of_method)
             majority = Estimate.of(each["minimum_majority"] for each in of_method)
             share = Estimate.of(each["largest_share"] for each in of_method)
             size = Estimate.of(each["n_representatives"] for each in of_method)
@@ -353,7 +353,7 @@ def curve_ends_table(experiment: Experiment, results: Results) -> Table:
 def significance_table(experiment: Experiment, results: Results) -> Table:
     """Return p-values of two tests between the final accuracies of each pair of mechanisms."""
     groups = grouped(experiment, results, experiment.protocols[0])
-    datasets = _datasets_of(results)
+    datasets = datasets_of(results)
     labels = [row.label for row in experiment.rows]
     rows, values = [], []
     for first, second in combinations(labels, 2):
@@ -385,7 +385,7 @@ def search_table(experiment: Experiment, results: Results) -> Table:
     cells: dict[tuple[str, str], dict[tuple[Any, ...], list[float]]] = defaultdict(dict)
     for trial, result in results:
         cell = tuple(trial.method[axis] for axis in axes)
-        of_one = cells[trial.dataset, trial.method["mechanism"]]
+        of_one = cells[trial.data, trial.method["mechanism"]]
         of_one.setdefault(cell, []).append(result["accuracy_final"])
     rows = []
     for (dataset, mechanism), of_one in cells.items():
@@ -402,6 +402,11 @@ def search_table(experiment: Experiment, results: Results) -> Table:
     return Table(f"{experiment.name}_best", experiment.title, caption, header, rows)
 
 
+def _highest(curve: Sequence[float]) -> float:
+    """Return the highest number, if there is one: Direct, when it ends in a fit, has none."""
+    return max((value for value in curve if not math.isnan(value)), default=math.nan)
+
+
 def _p(value: float) -> str:
     text = "<0.001" if value < 0.001 else f"{value:.3f}"
     return text + (MARK if value < 0.01 else "")
@@ -411,8 +416,9 @@ def _printed(experiment: Experiment) -> list[dict[str, str]]:
     return published(experiment.published) if experiment.published else []
 
 
-def _datasets_of(results: Results) -> list[str]:
-    return list(dict.fromkeys(trial.dataset for trial, _ in results))
+def datasets_of(results: Results) -> list[str]:
+    """Return what the results are of, ``file::target`` for each target of a file."""
+    return list(dict.fromkeys(trial.data for trial, _ in results))
 
 
 def _frozen(method: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

@@ -38,6 +38,11 @@ class Trial:
     target: str | None = None
 
     @property
+    def data(self) -> str:
+        """What it is run on, as one types it: a dataset's name, a file, or ``file::target``."""
+        return self.dataset if self.target is None else f"{self.dataset}::{self.target}"
+
+    @property
     def key(self) -> str:
         """A name for this trial on this data under this code, the same on every machine."""
         mechanism = self.method.get("mechanism", "")
