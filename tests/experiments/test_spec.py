@@ -61,34 +61,29 @@ def test_lists_spread_out_and_labels_tell_methods_apart(spec):
     ]
 
 
-def test_datasets_of_the_users_own_join_every_experiment(spec):
-    experiment = load_experiment(spec())
-    assert experiment.on(["heart", "spambase", "own.csv::class"]) == ["heart", "own.csv::class"]
-    trial = next(experiment.trials(["own.csv::label"], 1))
-    assert (trial.dataset, trial.target) == ("own.csv", "label")
+def test_an_experiment_is_run_on_its_own_datasets_each_once(spec):
+    experiment = load_experiment(spec(datasets=["heart", "own.csv::class", "heart"]))
+    asked = ["heart", "spambase", "own.csv::class", "other.csv", "heart"]
+    assert experiment.on(asked) == ["heart", "own.csv::class"]
+    trials = list(experiment.trials(asked, 1))
+    assert len(trials) == len({str(trial) for trial in trials}) == 8
+    assert (trials[-1].dataset, trials[-1].target) == ("own.csv", "class")
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"kind": "table"}, "must have a kind, one of datasets.*got 'table'"),
-        ({"protocols": ["theirs"]}, "must use protocols of paper, ours: got 'theirs'"),
-        ({"colour": "red"}, "must hold only title.*got 'colour'"),
-        ({"trials": {"full": 0}}, "must have trials like.*got {'full': 0}"),
-        ({"methods": [{"method": "forest"}]}, "must use methods of liquid, adaboost: got 'forest'"),
-        ({"methods": [{"method": "adaboost"}]}, "must give every adaboost method estimator"),
-        ({"methods": [SMALL | {"rate": 1}]}, "must give liquid methods only .*: got 'rate'"),
-        ({"methods": [SMALL | {"mechanism": "best"}]}, "mechanism must be one of"),
-        ({"methods": [SMALL | {"mechanism": "no.such:thing"}]}, "cannot be imported"),
-    ],
-)
-def test_mistakes_in_a_file_are_named(spec, changes, words):
-    with pytest.raises(ValueError, match=words):
-        load_experiment(spec(**changes))
+def test_a_count_of_trials_stands_for_the_other(spec):
+    experiment = load_experiment(spec(trials={"quick": 2}))
+    assert (experiment.n_trials, experiment.n_quick_trials) == (2, 2)
 
 
 def test_a_file_that_is_no_toml(tmp_path):
     path = tmp_path / "broken.toml"
     path.write_text("title = ")
     with pytest.raises(ValueError, match="must be a TOML file"):
+        load_experiment(path)
+
+
+def test_a_file_in_another_encoding_is_named(tmp_path):
+    path = tmp_path / "latin.toml"
+    path.write_bytes("title = 'Größe'".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"latin\.toml must be a TOML file in UTF-8"):
         load_experiment(path)

@@ -10,16 +10,21 @@ from skliquid.datasets.dataset import Dataset, dataset_from_table, import_pandas
 from skliquid.datasets.table import MISSING, Table, infer_kind, read_csv
 
 
-def check_path(name: str | PathLike[str]) -> Path:
-    """Return ``name`` as the path of a file that can be read, or raise."""
-    path = Path(name)
-    if not path.name.lower().endswith(tuple(_READERS)):
+def check_name(name: str | PathLike[str]) -> None:
+    """Raise unless ``name`` ends as the path of a file that can be read."""
+    if not Path(name).name.lower().endswith(tuple(_READERS)):
         meant = get_close_matches(str(name), DATASET_NAMES, n=1)
         way_out = f"Did you mean {meant[0]!r}?" if meant else "Choose one of them."
         raise ValueError(
             f"name must be one of {', '.join(DATASET_NAMES)}, or the path of a file that ends in "
             f"{', '.join(_READERS)}: {str(name)!r} is neither. {way_out}"
         )
+
+
+def check_path(name: str | PathLike[str]) -> Path:
+    """Return ``name`` as the path of a file that can be read, or raise."""
+    check_name(name)
+    path = Path(name)
     if not path.is_file():
         raise FileNotFoundError(
             f"name must be the path of a file that is there: {path} is not, seen from "

@@ -10,30 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from skliquid.datasets import DATASET_NAMES
-from skliquid.experiments.methods import mechanism_named
-from skliquid.experiments.protocols import PROTOCOLS
+from skliquid.experiments.rules import check_content, check_entry, check_method, check_together
 from skliquid.experiments.trial import Trial
 
-KINDS = ("datasets", "harmful_states", "delegation_cost", "search", "curves", "results")
-_KNOWN = (
-    "title",
-    "kind",
-    "caption",
-    "protocols",
-    "datasets",
-    "trials",
-    "methods",
-    "published",
-    "slice",
-    "options",
-)
-_PARAMETERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "liquid": (
-        ("method", "mechanism", "increment_size", "delegation_rate", "n_estimators", "n_final"),
-        ("estimator", "competence", "goes_on", "final_fit", "curves", "label"),
-    ),
-    "adaboost": (("method", "estimator", "n_estimators"), ("label",)),
-}
 _NAMES = {
     "direct": "Direct",
     "random": "Random",
@@ -62,7 +41,10 @@ class Experiment:
     name : str
         The name of its file.
     kind : str
-        How it is shown, one of ``KINDS``; the first three need no trials.
+        How it is shown, one of ``rules.KINDS``.
+    datasets : sequence of str
+        Names of the paper's, and files, with ``::target`` unless the last column is the target; as
+        seen from the working folder.
     rows : sequence of Row
         The methods, lists in the file being spread out.
     n_trials, n_quick_trials : int
@@ -91,12 +73,8 @@ class Experiment:
                 yield Trial(name, protocol, row.method, number, target or None)
 
     def on(self, datasets: Sequence[str]) -> list[str]:
-        """Return those of ``datasets`` that this experiment is run on; others join all."""
-        return (
-            [each for each in datasets if each in self.datasets or each not in DATASET_NAMES]
-            if self.rows
-            else []
-        )
+        """Return those of ``datasets``, each once, that this experiment is run on."""
+        return [each for each in dict.fromkeys(datasets) if self.rows and each in self.datasets]
 
 
 def experiment_files(folder: Path | None = None) -> dict[str, Path]:
@@ -111,34 +89,21 @@ def load_experiment(path: Path) -> Experiment:
     """Return the experiment that a TOML file describes."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path} must be a TOML file: {error}. Correct it.") from error
-    unknown = set(content) - set(_KNOWN)
-    if unknown:
-        raise _wrong(path, f"hold only {', '.join(_KNOWN)}", sorted(unknown)[0], "Leave it out")
-    kind = content.get("kind")
-    if kind not in KINDS:
-        raise _wrong(path, f"have a kind, one of {', '.join(KINDS)}", kind, "Choose one of these")
-    protocols = content.get("protocols", [])
-    for protocol in protocols:
-        if protocol not in PROTOCOLS:
-            raise _wrong(path, f"use protocols of {', '.join(PROTOCOLS)}", protocol, "Choose those")
-    datasets = content.get("datasets", [])
-    datasets = list(DATASET_NAMES) if datasets == "all" else datasets
-    trials = content.get("trials", {})
-    for name, count in trials.items():
-        if name not in ("full", "quick") or not isinstance(count, int) or count < 1:
-            rule = "have trials like {full = 50, quick = 2}"
-            raise _wrong(path, rule, {name: count}, "Give whole numbers above zero")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} must be a TOML file in UTF-8: {error}. Correct it.") from error
+    check_content(path, content)
+    rows = list(_rows(path, content))
+    check_together(path, content, [row.method for row in rows])
+    datasets, trials = content.get("datasets", []), content.get("trials", {})
     return Experiment(
         name=path.stem,
         title=content.get("title", path.stem),
-        kind=kind,
+        kind=content["kind"],
         caption=content.get("caption", ""),
-        protocols=protocols,
-        datasets=datasets,
-        rows=_told_apart(list(_rows(path, content))),
-        n_trials=trials.get("full", 0),
+        protocols=list(dict.fromkeys(content.get("protocols", []))),
+        datasets=list(DATASET_NAMES if datasets == "all" else dict.fromkeys(datasets)),
+        rows=_told_apart(rows),
+        n_trials=trials.get("full", trials.get("quick", 0)),
         n_quick_trials=trials.get("quick", trials.get("full", 0)),
         published=content.get("published"),
         options=content.get("options", {}),
@@ -148,30 +113,15 @@ def load_experiment(path: Path) -> Experiment:
 def _rows(path: Path, content: Mapping[str, Any]) -> Iterator[Row]:
     """Yield a row for each method, lists being spread out."""
     for entry in content.get("methods", []):
-        _check_method(path, entry)
+        check_entry(path, entry)
         axes = {name: value for name, value in entry.items() if isinstance(value, list)}
         for places in product(*(range(len(levels)) for levels in axes.values())):
             if "slice" in content and sum(places[-3:]) != content["slice"]:
                 continue
             chosen = {name: axes[name][k] for name, k in zip(axes, places, strict=True)}
             method = entry | chosen
-            if "mechanism" in method:
-                mechanism_named(method["mechanism"])  # raises when it is not known
+            check_method(path, method)
             yield Row(method.pop("label", _label(method)), method)
-
-
-def _check_method(path: Path, entry: Mapping[str, Any]) -> None:
-    kind = entry.get("method")
-    if kind not in _PARAMETERS:
-        raise _wrong(path, f"use methods of {', '.join(_PARAMETERS)}", kind, "Choose one")
-    needed, known = _PARAMETERS[kind]
-    for name in needed:
-        if name not in entry:
-            raise _wrong(path, f"give every {kind} method {name}", dict(entry), "Add it")
-    for name in entry:
-        if name not in (*needed, *known):
-            names = ", ".join((*needed, *known))
-            raise _wrong(path, f"give {kind} methods only {names}", name, "Leave it out")
 
 
 def _told_apart(rows: Sequence[Row]) -> list[Row]:
@@ -198,7 +148,3 @@ def _label(method: Mapping[str, Any]) -> str:
     estimator = {"tree": "DT", "sgd": "SGD"}[method["estimator"]]
     size = method["n_estimators"]
     return f"Ada {estimator} {_SIZES.get(size, size)}"
-
-
-def _wrong(path: Path, rule: str, value: object, way_out: str) -> ValueError:
-    return ValueError(f"{path} must {rule}: got {value!r}. {way_out}.")
