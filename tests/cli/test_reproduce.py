@@ -77,6 +77,30 @@ def test_a_file_of_ones_own_is_a_dataset(folder):
     assert "data.csv" in (folder / "out" / "tables" / "mine.md").read_text()
 
 
+def test_files_named_in_the_experiment_are_its_datasets(folder):
+    rows = "".join(f"{k % 7},{k % 3},{'yes' if k % 7 > 3 else 'no'}\n" for k in range(120))
+    (folder / "data.csv").write_text("a,b,label\n" + rows)
+    spec = SPEC.replace("MECHANISM", "max").replace('"heart"', '"data.csv::label", "heart"')
+    (folder / "files.toml").write_text(spec)
+    typed(folder, "reproduce", "files.toml", "files.toml", "./files.toml", "--jobs", "1")
+    table = (folder / "out" / "tables" / "files.md").read_text()
+    assert table.count("| data.csv::label |") == table.count("| heart |") == 2
+    assert "2 trials of each method" in (folder / "out" / "report.html").read_text()
+
+
+def test_an_experiment_without_trials_or_without_a_name_of_its_own_is_refused(folder, type_in):
+    spec = SPEC.replace("MECHANISM", "max")
+    (folder / "mine.toml").write_text(spec.replace('"heart"', '"data.csv"'))
+    assert "data.csv is not, seen from" in type_in("reproduce", "mine.toml", code=2)
+    (folder / "mine.toml").write_text(spec.replace('datasets = ["heart"]', ""))
+    printed = type_in("reproduce", "mine.toml", code=2)
+    assert "mine must have a dataset that is here: it names none. Give some by" in printed
+    (folder / "other").mkdir()
+    (folder / "other" / "mine.toml").write_text(spec)
+    printed = type_in("reproduce", "mine.toml", "other/mine.toml", code=2)
+    assert "other/mine.toml has the name of mine.toml. Rename one" in printed
+
+
 def test_what_is_not_known_is_said_in_a_sentence(folder):
     printed = typed(folder, "reproduce", "tabel_3", code=2)
     assert "NAME must be an experiment or a TOML file: 'tabel_3' is neither" in printed

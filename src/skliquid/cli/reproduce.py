@@ -65,9 +65,10 @@ def reproduce(
     try:
         names, datasets = _sorted_out(names or [], datasets or [])
         experiments = _experiments(names)
-        wanted = _datasets(datasets, console)
+        wanted = _datasets(datasets, experiments, console)
         if datasets:  # asked for, whatever the experiments say
             experiments = [replace(each, datasets=wanted) for each in experiments]
+        plan = [(each, _trials(each, wanted, trials, full)) for each in experiments]
     except (ValueError, OSError) as error:
         console.print(f"[red]{error}", soft_wrap=True)
         raise typer.Exit(2) from None
@@ -79,9 +80,6 @@ def reproduce(
     with Store(out / "trials.sqlite") as store:
         if retry:
             store.forget_errors()
-        plan = [
-            (each, list(each.trials(wanted, _count(each, trials, full)))) for each in experiments
-        ]
         everything = _evenly(plan)
         missing = store.missing(everything)
         n_there = len({trial.key for trial in everything}) - len(missing)
@@ -113,27 +111,35 @@ def _sorted_out(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[str
 
 def _experiments(names: Sequence[str]) -> list[Experiment]:
     known = experiment_files()
-    paths = [Path(name) if name.endswith(".toml") else known.get(name) for name in names] or list(
-        known.values()
-    )
-    for name, path in zip(names, paths, strict=False):
+    paths: dict[str, Path] = {}
+    for name in names or known:
+        path = Path(name) if name.endswith(".toml") else known.get(name)
         if path is None or not path.is_file():
             raise ValueError(
                 f"NAME must be an experiment or a TOML file: {name!r} is neither. "
                 f"Choose among {', '.join(known)}."
             )
-    return [load_experiment(path) for path in paths if path is not None]
+        other = paths.setdefault(path.stem, path)
+        if not other.samefile(path):
+            raise ValueError(
+                f"Experiments must have files of different names, after which their tables are "
+                f"named: {path} has the name of {other}. Rename one, or run it into another --out."
+            )
+    return [load_experiment(path) for path in paths.values()]
 
 
-def _datasets(asked: Sequence[str], console: Console) -> list[str]:
-    """Return what to run on: what was asked for, which must be there, or all that is there."""
+def _datasets(
+    asked: Sequence[str], experiments: Sequence[Experiment], console: Console
+) -> list[str]:
+    """Return what to run on, of which files, and what was asked for, must be there."""
     there = []
-    for name in asked or DATASET_NAMES:
+    named = [name for experiment in experiments for name in experiment.datasets]
+    for name in dict.fromkeys(asked or [*DATASET_NAMES, *named]):
         path, _, target = name.partition("::")
         try:
             load_dataset(path, target=target or None)
         except (OSError, ValueError) as error:
-            if asked:
+            if asked or name not in DATASET_NAMES:
                 raise
             console.print(f"[yellow]{name} is left out. {error}", soft_wrap=True)
         else:
@@ -141,10 +147,17 @@ def _datasets(asked: Sequence[str], console: Console) -> list[str]:
     return there
 
 
-def _count(experiment: Experiment, trials: int | None, full: bool) -> int:
-    if trials is not None and experiment.n_trials:
-        return trials
-    return experiment.n_trials if full else experiment.n_quick_trials
+def _trials(
+    experiment: Experiment, datasets: Sequence[str], n_trials: int | None, full: bool
+) -> list[Trial]:
+    count = n_trials or (experiment.n_trials if full else experiment.n_quick_trials)
+    trials = list(experiment.trials(datasets, count))
+    if experiment.rows and not trials:
+        raise ValueError(
+            f"{experiment.name} must have a dataset that is here: it names "
+            f"{', '.join(experiment.datasets) or 'none'}. Give some by --datasets."
+        )
+    return trials
 
 
 def _evenly(plan: Plan) -> list[Trial]:
