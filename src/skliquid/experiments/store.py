@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Outcome: TypeAlias = tuple[Trial, Result | None, str | None]
 """A trial with its result, or with the error it ended in."""
 
+_COLUMNS = "key, code_version, trial, result, error, finished"
 _TABLE = """
 CREATE TABLE IF NOT EXISTS trials (
     key TEXT PRIMARY KEY,
@@ -29,6 +30,10 @@ CREATE TABLE IF NOT EXISTS trials (
 """
 
 
+class StoreDamaged(OSError):  # noqa: N818 (says what is the matter)
+    """The file of a store holds something else, or cannot be read or written."""
+
+
 class Store:
     """Results by trial.
 
@@ -37,13 +42,23 @@ class Store:
     """
 
     def __init__(self, path: str | Path):
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
         self.path = Path(path)
-        self._connection = sqlite3.connect(path, timeout=60)
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute("PRAGMA synchronous=FULL")
-        with self._connection:
-            self._connection.execute(_TABLE)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise NotADirectoryError(
+                f"{self.path.parent} must be a folder, for results: it is a file, or in one. "
+                "Choose another."
+            ) from error
+        try:
+            self._connection = sqlite3.connect(path, timeout=60)
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=FULL")
+            with self._connection:
+                self._connection.execute(_TABLE)
+            self._connection.execute(f"SELECT {_COLUMNS} FROM trials LIMIT 1")
+        except sqlite3.Error as error:
+            raise self._damage(error) from error
 
     def __enter__(self) -> Self:
         return self
@@ -55,10 +70,18 @@ class Store:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+        if isinstance(error, sqlite3.Error):
+            raise self._damage(error) from error
 
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
+
+    def _damage(self, error: BaseException) -> "StoreDamaged":
+        return StoreDamaged(
+            f"{self.path} must be a store of trials that can be read and written: it is not "
+            f"({error}). Move it away, or choose another folder."
+        )
 
     def add(self, outcomes: Iterable[Outcome]) -> None:
         """Write results, or errors, of trials; when this returns they are on disk."""
@@ -115,9 +138,7 @@ class Store:
         return [folder / "trials.parquet", folder / "trials.csv"]
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        rows = self._connection.execute(
-            "SELECT key, code_version, trial, result, error, finished FROM trials"
-        )
+        rows = self._connection.execute(f"SELECT {_COLUMNS} FROM trials")
         for key, code, trial, result, error, finished in rows:
             known = {"key": key, "code_version": code, "error": error, "finished": finished}
             of_trial = json.loads(trial)
