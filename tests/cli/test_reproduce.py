@@ -8,6 +8,10 @@ import time
 
 import pytest
 from clusters import cluster_of, wait_until
+from joblib import cpu_count
+
+from skliquid.cli import main
+from skliquid.cli.reproduce import _n_processes, _spread
 
 SKLIQUID = [sys.executable, "-m", "skliquid.cli"]
 SPEC = """
@@ -109,6 +113,34 @@ def test_what_is_not_known_is_said_in_a_sentence(folder):
     assert "Traceback" not in printed
 
 
+def test_names_of_files_are_shown_as_they_are(folder, type_in):
+    for name in ("[/x].csv", "da[red]ta.csv", "a:red_heart:.csv"):
+        printed = type_in("reproduce", "comparison", "--datasets", name, code=2)
+        assert f"{name} is not, seen from" in printed
+
+
+def test_a_store_that_cannot_be_used_is_said_in_a_sentence(folder, type_in):
+    words = ["reproduce", "harmful_states", "--datasets", "heart", "--out"]
+    assert "mine.toml must be a folder" in type_in(*words, "mine.toml", code=2)
+    (folder / "out").mkdir()
+    (folder / "out" / "trials.sqlite").write_text("something else" * 100)
+    assert "trials.sqlite must be a store of trials" in type_in(*words, "out", code=2)
+
+
+def test_jobs_are_counted_as_joblib_does(type_in):
+    assert "--jobs must not be 0" in type_in("reproduce", "--jobs", "0", code=2)
+    assert [_n_processes(jobs) for jobs in (3, -1, -99)] == [3, cpu_count(), 1]
+
+
+def test_a_comma_may_be_in_the_name_of_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a,b.csv", "c.csv"):
+        (tmp_path / name).touch()
+    assert _spread("heart,spambase") == ["heart", "spambase"]
+    assert _spread("a,b.csv::x,c.csv::y,heart") == ["a,b.csv::x", "c.csv::y", "heart"]
+    assert _spread("heart,a,b.csv") == ["heart", "a,b.csv"]
+
+
 def test_datasets_are_named_as_one_would(folder):
     for words in (
         ["heart", "ionosphere"],
@@ -165,6 +197,16 @@ def test_ctrl_c_stops_cleanly_and_the_rest_is_done_later(folder):
     printed = typed(folder, *command[3:])
     assert "trials are there already" in printed
     assert "Done in" in printed
+
+
+def test_ctrl_c_before_the_command_is_there_stops_cleanly(monkeypatch, capsys):
+    def interrupted(words):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("skliquid.cli.app.app_for", interrupted)
+    with pytest.raises(SystemExit, match="130"):
+        main()
+    assert capsys.readouterr().err == "Stopped.\n"
 
 
 def test_a_lost_cluster_is_said_in_a_sentence_and_the_rest_is_done_here(folder):

@@ -1,10 +1,10 @@
 """``skliquid reproduce``: the paper's tables and figures, from trials to one page."""
 
 import logging
-import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Annotated
 
 import typer
+from joblib import effective_n_jobs
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -22,13 +23,14 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from skliquid.cli.refusal import refusing
 from skliquid.cluster import ClusterError
 from skliquid.datasets import DATASET_NAMES, load_dataset
 from skliquid.experiments.cluster import run_on_cluster
 from skliquid.experiments.report import Plan, write_report
 from skliquid.experiments.runner import interruptible, run_trials
 from skliquid.experiments.spec import Experiment, experiment_files, load_experiment
-from skliquid.experiments.store import Store
+from skliquid.experiments.store import Store, StoreDamaged
 from skliquid.experiments.trial import Trial
 
 
@@ -44,7 +46,9 @@ def reproduce(
     ] = None,
     trials: Annotated[int | None, typer.Option(min=1, help="Trials of each method.")] = None,
     full: Annotated[bool, typer.Option("--full", help="As many trials as the paper.")] = False,
-    jobs: Annotated[int, typer.Option(help="Processes; -1 for all cores.")] = -1,
+    jobs: Annotated[
+        int, typer.Option(help="Processes; -1 for all cores, -2 for all but one.")
+    ] = -1,
     out: Annotated[Path, typer.Option(help="Where results go.")] = Path("out"),
     scheduler: Annotated[
         str | None,
@@ -60,24 +64,23 @@ def reproduce(
     Running again does only what is missing, with or without a cluster; Ctrl-C stops cleanly at any
     time.
     """
-    console = Console()
+    console = Console(markup=False, emoji=False)  # names of files are to be shown as they are
     sys.path.append(str(Path.cwd()))  # where a mechanism of the user's own may be
-    try:
+    with refusing(console):
+        n_jobs = _n_processes(jobs)
         names, datasets = _sorted_out(names or [], datasets or [])
         experiments = _experiments(names)
         wanted = _datasets(datasets, experiments, console)
         if datasets:  # asked for, whatever the experiments say
             experiments = [replace(each, datasets=wanted) for each in experiments]
         plan = [(each, _trials(each, wanted, trials, full)) for each in experiments]
-    except (ValueError, OSError) as error:
-        console.print(f"[red]{error}", soft_wrap=True)
-        raise typer.Exit(2) from None
-    start, n_jobs = perf_counter(), jobs if jobs > 0 else os.cpu_count() or 1
+        store = Store(out / "trials.sqlite")
+    start = perf_counter()
     run: Callable[..., int] = partial(run_trials, n_jobs=n_jobs)
     if scheduler:
         logging.disable(logging.CRITICAL)  # of what goes wrong, we tell in a sentence
         run = partial(run_on_cluster, address=scheduler, timeout=timeout)
-    with Store(out / "trials.sqlite") as store:
+    with _telling_of_damage(console), store:
         if retry:
             store.forget_errors()
         everything = _evenly(plan)
@@ -92,21 +95,52 @@ def reproduce(
             page = write_report(plan, store, out, left_out=left_out)
             store.export(out)
     if n_failed:
-        console.print(f"[red]{n_failed} trials failed; the page says why. --retry tries again.")
+        told = f"{n_failed} trials failed; the page says why. --retry tries again."
+        console.print(told, style="red", soft_wrap=True)
     seconds = perf_counter() - start
     console.print(f"Done in {seconds:.0f} s: open {page}", soft_wrap=True)
     if n_failed:
         raise typer.Exit(1)
 
 
+def _n_processes(jobs: int) -> int:
+    """Return how many processes are meant, by joblib's rule."""
+    if jobs == 0:
+        raise ValueError(
+            "--jobs must not be 0: nobody would do the work. Give 1, or -1 for all cores."
+        )
+    n_processes: int = effective_n_jobs(jobs)
+    return n_processes
+
+
+@contextmanager
+def _telling_of_damage(console: Console) -> Iterator[None]:
+    try:
+        yield
+    except StoreDamaged as error:
+        console.print(str(error), style="red", soft_wrap=True)
+        raise typer.Exit(2) from None
+
+
 def _sorted_out(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return experiments and datasets: words that follow the first dataset are datasets too."""
-    spread = [name for words in datasets for name in words.split(",")]
+    spread = [name for words in datasets for name in _spread(words)]
     known = experiment_files()
     of_data = [
         name for name in names if datasets and name not in known and not name.endswith(".toml")
     ]
     return [name for name in names if name not in of_data], [*spread, *of_data]
+
+
+def _spread(words: str) -> list[str]:
+    """Return datasets with commas between them; a comma may also be in the name of a file."""
+    parts, names = words.split(","), []
+    while parts:
+        starts = [",".join(parts[:k]) for k in range(1, len(parts) + 1)]
+        files = [name for name in starts if Path(name.partition("::")[0]).is_file()]
+        names.append(files[0] if files else parts[0])
+        parts = parts[names[-1].count(",") + 1 :]
+    return names
 
 
 def _experiments(names: Sequence[str]) -> list[Experiment]:
@@ -141,7 +175,7 @@ def _datasets(
         except (OSError, ValueError) as error:
             if asked or name not in DATASET_NAMES:
                 raise
-            console.print(f"[yellow]{name} is left out. {error}", soft_wrap=True)
+            console.print(f"{name} is left out. {error}", style="yellow", soft_wrap=True)
         else:
             there.append(name)
     return there
@@ -190,6 +224,6 @@ def _run(trials: Sequence[Trial], store: Store, run: Callable[..., int], console
         console.print("Stopped. What was finished is kept; run the same command to go on.")
         raise typer.Exit(130) from None
     except (ClusterError, ImportError) as error:
-        console.print(f"[red]{error}", soft_wrap=True)
+        console.print(str(error), style="red", soft_wrap=True)
         console.print("What was finished is kept; run the same command to go on.")
         raise typer.Exit(3) from None
