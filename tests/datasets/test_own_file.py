@@ -43,10 +43,11 @@ def test_any_column_can_be_the_target(own):
     assert towns.y.tolist() == ["Bonn", "Rom", "Rom"]
 
 
-def test_a_parquet_file_is_a_dataset(tmp_path):
+@pytest.mark.parametrize("name", ["towns.parquet", "towns.pq"])
+def test_a_parquet_file_is_a_dataset(tmp_path, name):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    path = tmp_path / "towns.parquet"
+    path = tmp_path / name
     frame = pd.DataFrame(
         {
             "age": [41.5, None, 0.1],
@@ -113,7 +114,7 @@ def test_a_parquet_file_names_what_it_needs(own, monkeypatch, absent, message):
 def test_an_unknown_name_is_answered_with_those_there_are(name, way_out):
     with pytest.raises(ValueError, match="name must be one of breast-cancer-w, ") as caught:
         load_dataset(name)
-    assert ".csv, .csv.gz, .csv.xz, .parquet" in str(caught.value)
+    assert ".csv, .csv.gz, .csv.xz, .parquet, .pq" in str(caught.value)
     assert str(caught.value).endswith(way_out)
 
 
@@ -133,6 +134,8 @@ def test_a_path_without_a_file_is_refused(tmp_path):
         (b"age,age,class\n1,2,a\n3,4,b\n", None, "different names: .* has 'age' more than once"),
         (b"age,class\n1,a\n2,?\n3,\n", None, "have a class: 2 of the 3 rows .* column 'class'"),
         (b"age,class\n1,a\n2,a\n", None, "two classes or more: .* holds only 'a'"),
+        (b"age,class\n1,a\n-inf,b\n", None, "must be finite: the column 'age' of .* '-inf'"),
+        (b"age,class\n1,a\n1e999,b\n", None, "must be finite: .* holds '1e999'. Leave"),
     ],
 )
 def test_a_file_one_cannot_learn_from_is_refused(own, text, target, message):

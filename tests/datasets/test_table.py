@@ -88,8 +88,9 @@ def test_the_checksum_is_the_one_that_its_docstring_describes():
 
 
 def test_missing_cells_are_not_a_number_or_none():
-    assert words(["a", "", "?", "NA", "nan", "NaN"]) == ["a", None, None, None, None, None]
-    found = numbers(["1e3", "", "?", "NA", "nan", "NaN"])
+    missing = ["", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL"]
+    assert words(["a", *missing]) == ["a", *[None] * len(missing)]
+    found = numbers(["1e3", *missing])
     assert found[0] == 1000
     assert all(map(math.isnan, found[1:]))
 

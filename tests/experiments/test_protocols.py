@@ -1,6 +1,7 @@
 import numpy as np
+import pytest
 
-from skliquid.experiments.protocols import PROTOCOLS, halves
+from skliquid.experiments.protocols import PROTOCOLS, halves, rows
 
 
 def test_the_papers_rules_drop_rows_with_missing_values_and_keep_numbers_raw():
@@ -35,3 +36,21 @@ def test_times_are_no_features():
 def test_a_file_of_the_users_own(table):
     data = halves(str(table), "class", "ours", 0)
     assert data.X_train.shape == (80, 5)
+
+
+def test_columns_without_a_value_are_left_out(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text("a,empty,class\n" + "1,,x\n2,null,y\n" * 20)
+    for protocol in PROTOCOLS:
+        assert halves(str(path), None, protocol, 0).X_train.shape == (20, 1)
+
+
+def test_rows_that_cannot_be_learnt_from_are_refused(tmp_path):
+    empty, holes = tmp_path / "empty.csv", tmp_path / "holes.csv"
+    empty.write_text("a,class\n" + ",x\n,y\n" * 20)
+    with pytest.raises(ValueError, match=r"must have a feature with values: all cells of .*empty"):
+        rows(str(empty), None, "ours")
+    holes.write_text("a,b,class\n" + "1,,x\n,2,y\n" * 20)
+    with pytest.raises(ValueError, match=r"the 40 rows of .*holes\.csv, 0 have no missing value"):
+        rows(str(holes), None, "paper")
+    assert len(rows(str(holes), None, "ours")[1]) == 40

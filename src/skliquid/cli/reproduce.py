@@ -27,6 +27,7 @@ from skliquid.cli.refusal import refusing
 from skliquid.cluster import ClusterError
 from skliquid.datasets import DATASET_NAMES, load_dataset
 from skliquid.experiments.cluster import run_on_cluster
+from skliquid.experiments.protocols import rows
 from skliquid.experiments.report import Plan, write_report
 from skliquid.experiments.runner import interruptible, run_trials
 from skliquid.experiments.spec import Experiment, experiment_files, load_experiment
@@ -191,6 +192,11 @@ def _trials(
             f"{experiment.name} must have a dataset that is here: it names "
             f"{', '.join(experiment.datasets) or 'none'}. Give some by --datasets."
         )
+    for dataset, target, protocol in dict.fromkeys(
+        (t.dataset, t.target, t.protocol) for t in trials
+    ):
+        if dataset not in DATASET_NAMES:
+            rows(dataset, target, protocol)  # raises when they cannot be learnt from
     return trials
 
 

@@ -22,9 +22,10 @@ def load_dataset(
     Parameters
     ----------
     name : str or path
-        One of ``DATASET_NAMES``, or the path of a ``.csv``, ``.csv.gz``, ``.csv.xz`` or
-        ``.parquet`` file. In a file, a feature is numerical when every value present is a number,
-        and else categorical; a cell with nothing, ``?``, ``NA`` or ``nan`` is missing.
+        One of ``DATASET_NAMES``, or the path of a ``.csv``, ``.csv.gz``, ``.csv.xz``,
+        ``.parquet`` or ``.pq`` file. In a file, a feature is numerical when every value present is
+        a number, which must be finite, and else categorical; a cell with nothing, ``?``, ``NA``,
+        ``N/A``, ``n/a``, ``NaN``, ``nan``, ``null`` or ``NULL`` is missing.
     as_frame : bool
         Whether X and y are of pandas instead of numpy.
     target : str

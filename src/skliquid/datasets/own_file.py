@@ -1,13 +1,14 @@
 """A user's own file as a dataset."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from math import isinf
 from os import PathLike
 from pathlib import Path
 
 from skliquid.datasets.catalogue import DATASET_NAMES
 from skliquid.datasets.dataset import Dataset, dataset_from_table, import_pandas
-from skliquid.datasets.table import MISSING, Table, infer_kind, read_csv
+from skliquid.datasets.table import MISSING, Table, infer_kind, numbers, read_csv
 
 
 def check_name(name: str | PathLike[str]) -> None:
@@ -43,11 +44,11 @@ def load_own_file(path: Path, *, as_frame: bool, target: str | None) -> Dataset:
         target = table.names[-1]
     _check_columns(table, path, target)
     _check_classes(table, path, target)
-    kinds = tuple(
-        infer_kind(column)
-        for name, column in zip(table.names, table.columns, strict=True)
-        if name != target
-    )
+    features = {name: cells for name, cells in zip(*table, strict=True) if name != target}
+    kinds = tuple(map(infer_kind, features.values()))
+    for name, kind in zip(features, kinds, strict=True):
+        if kind == "numerical":
+            _check_finite(name, features[name], path)
     return dataset_from_table(
         table,
         kinds,
@@ -94,6 +95,15 @@ def _check_classes(table: Table, path: Path, target: str) -> None:
         )
 
 
+def _check_finite(name: str, column: Sequence[str], path: Path) -> None:
+    for text, number in zip(column, numbers(column), strict=True):
+        if isinf(number):
+            raise ValueError(
+                f"Numbers must be finite: the column {name!r} of {path} holds {text!r}. "
+                "Leave the cell empty, or give a number."
+            )
+
+
 def _read_csv(path: Path) -> Table:
     return read_csv(path.read_bytes(), path)
 
@@ -108,8 +118,8 @@ def _read_parquet(path: Path) -> Table:
         ) from error
     except (OSError, ValueError) as error:
         raise ValueError(
-            f"A dataset that ends in .parquet must be a Parquet file: {path} is not ({error}). "
-            "Save it again, or correct its name."
+            f"A dataset that ends in {path.suffix} must be a Parquet file: {path} is not "
+            f"({error}). Save it again, or correct its name."
         ) from error
     if frame.empty:
         raise ValueError(f"A dataset must have rows: {path} has none. Give a file with rows.")
@@ -128,4 +138,5 @@ _READERS: dict[str, Callable[[Path], Table]] = {
     ".csv.gz": _read_csv,
     ".csv.xz": _read_csv,
     ".parquet": _read_parquet,
+    ".pq": _read_parquet,
 }

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from skliquid.datasets.catalogue import Kind
 
-MISSING = frozenset({"", "?", "NA", "nan", "NaN"})
+MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL"})
 """What a cell without a value may hold."""
 
 _UNPACK: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": lzma.decompress}

@@ -88,14 +88,11 @@ PROTOCOLS: dict[str, Protocol] = {
 @lru_cache(maxsize=2)
 def halves(dataset: str, target: str | None, protocol: str, seed: int) -> Halves:
     """Return ``dataset`` under ``protocol``, cut in half at random."""
-    rules, (kinds, X, labels) = PROTOCOLS[protocol], _coded(dataset, target)
-    if rules.drops_missing:
-        complete = ~np.isnan(X).any(axis=1)
-        X, labels = X[complete], labels[complete]
+    kinds, X, labels = rows(dataset, target, protocol)
     is_train = np.zeros(len(labels), dtype=np.bool_)
     order = np.random.default_rng(seed).permutation(len(labels))
     is_train[order[: len(labels) // 2]] = True
-    numbers = rules.prepare(X, is_train, kinds)
+    numbers = PROTOCOLS[protocol].prepare(X, is_train, kinds)
     n_classes = int(labels.max()) + 1
     if len(np.unique(labels[is_train])) < n_classes:
         raise ValueError(
@@ -106,16 +103,38 @@ def halves(dataset: str, target: str | None, protocol: str, seed: int) -> Halves
     return Halves(numbers[train], labels[train], numbers[test], labels[test], n_classes)
 
 
+def rows(dataset: str, target: str | None, protocol: str) -> tuple[tuple[str, ...], Floats, Labels]:
+    """Return the kinds of ``dataset``, and those rows and labels that ``protocol`` takes."""
+    kinds, X, labels = _coded(dataset, target)
+    if PROTOCOLS[protocol].drops_missing:
+        complete = ~np.isnan(X).any(axis=1)
+        if len(np.unique(labels[complete])) < 2:
+            raise ValueError(
+                f"dataset must have complete rows of two classes under the protocol {protocol}: of "
+                f"the {len(labels)} rows of {dataset}, {complete.sum()} have no missing value. "
+                "Fill in the others, or leave out the columns with most of them."
+            )
+        X, labels = X[complete], labels[complete]
+    return kinds, X, labels
+
+
 @lru_cache(maxsize=8)
 def _coded(name: str, target: str | None) -> tuple[tuple[str, ...], Floats, Labels]:
-    """Return kinds, rows and labels of a dataset, categories as positions in sorted order."""
+    """Return kinds, rows and labels of a dataset, categories as positions in sorted order.
+
+    Columns without a value are left out.
+    """
     dataset = load_dataset(name, target=target)
+    columns = [_codes(*pair) for pair in zip(dataset.X.T, dataset.kinds, strict=True)]
+    known = [k for k, column in enumerate(columns) if not np.isnan(column).all()]
+    if not known:
+        raise ValueError(
+            f"dataset must have a feature with values: all cells of {name} but those of its class "
+            "are missing. Give another file."
+        )
     labels = np.unique(dataset.y, return_inverse=True)[1]
-    return (
-        tuple(dataset.kinds),
-        np.column_stack(list(map(_codes, dataset.X.T, dataset.kinds))),
-        labels,
-    )
+    kinds = tuple(dataset.kinds[k] for k in known)
+    return kinds, np.column_stack([columns[k] for k in known]), labels
 
 
 def _codes(column: NDArray[Any], kind: str) -> Floats:

@@ -7,15 +7,13 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import csv
 
+from skliquid.datasets.table import MISSING
 from skliquid.streams.kinds import ARROW_TYPES, Kinds, kinds_of, way_out
 from skliquid.streams.reason import reason
 
 _BLOCK = 1 << 20
 _FIRST_BLOCK = 8 << 20
 """Bytes from which the kinds of columns are inferred."""
-
-MISSING = ["", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL"]
-"""What a cell without a value may hold."""
 
 
 def csv_kinds(path: Path) -> Kinds:
@@ -74,7 +72,7 @@ def csv_batches(
 
 
 _CONVERSION = {
-    "null_values": MISSING,
+    "null_values": sorted(MISSING),
     "strings_can_be_null": True,
     "quoted_strings_can_be_null": True,
 }
