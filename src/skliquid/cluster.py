@@ -16,8 +16,12 @@ _NO_WORKERS = (
     "with 'dask worker {address}', or raise timeout."
 )
 _NO_SCHEDULER = (
-    "There must be a scheduler at {address}: none answered within {timeout:g} s. Start one with "
+    "There must be a scheduler at {address}: none answered ({reason}). Start one with "
     "'dask scheduler', or correct the address."
+)
+_NO_ADDRESS = (
+    "The address of a scheduler must be like tcp://192.168.0.1:8786: {address!r} is not "
+    "({reason}). Correct it."
 )
 _DROPPED = (
     "The scheduler at {address} dropped a task: {reason}. Scheduler and workers must have the same "
@@ -48,11 +52,14 @@ def distributed() -> Any:
 def connected(address: str, *, timeout: float) -> Any:
     """Return a client of the scheduler at ``address``."""
     dask = distributed()
+    try:  # a client would find this out too late to close itself without a word
+        dask.comm.get_address_host(address)
+    except ValueError as error:
+        raise ClusterError(_NO_ADDRESS.format(address=address, reason=error)) from error
     try:
         return dask.Client(address, timeout=timeout, set_as_default=False)
-    except (OSError, ValueError) as error:
-        told = _NO_SCHEDULER.format(address=address, timeout=timeout)
-        raise ClusterError(told) from error
+    except (OSError, TypeError, ValueError) as error:
+        raise ClusterError(_NO_SCHEDULER.format(address=address, reason=error)) from error
 
 
 def address_of(client: Any) -> str:

@@ -239,6 +239,9 @@ def test_a_cluster_that_is_not_there_is_said_in_a_sentence(folder):
     printed = typed(folder, *words, "--scheduler", "tcp://127.0.0.1:1", code=3)
     assert "There must be a scheduler at tcp://127.0.0.1:1" in printed
     assert "Traceback" not in printed
+    printed = typed(folder, *words, "--scheduler", "[/bad", code=3)
+    assert "must be like tcp://192.168.0.1:8786: '[/bad' is not" in printed
+    assert "Traceback" not in printed
 
 
 def test_without_the_extra_a_sentence_names_it(folder):

@@ -6,6 +6,7 @@ import hashlib
 import pickle
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -223,12 +224,27 @@ def test_a_cluster_that_dies_bit_by_bit_is_told_of_in_sentences(tmp_path, binary
             ensemble(pool=DaskPool(cluster.address, timeout=0.5)).fit(X, y)
 
 
+@pytest.mark.parametrize("address", ["tcp://x", "[/bad", "foo://a:1", ""])
+def test_an_address_that_is_none_is_said_at_once(address):
+    with pytest.raises(
+        ClusterError, match=r"address of a scheduler must be like tcp://.*Correct it"
+    ):
+        DaskPool(address).workers()
+
+
 @pytest.mark.parametrize(
     ("client", "options", "error"),
     [
         (3, {}, "client must be a dask.distributed.Client or the address"),
         ("tcp://nowhere:1", {"n_shards": 0}, "n_shards must be at least 1: got 0"),
         ("tcp://nowhere:1", {"checkpoint_every": 0}, "checkpoint_every must be at least 1: got 0"),
+        ("tcp://nowhere:1", {"retries": -1}, "retries must be at least 0: got -1"),
+        ("tcp://nowhere:1", {"timeout": -1}, "timeout must be at least 0: got -1"),
+        (
+            SimpleNamespace(submit=None, status="closed", scheduler=None),
+            {},
+            "client must be connected to a scheduler: its status is 'closed'. Give a new",
+        ),
     ],
 )
 def test_a_plan_that_cannot_be_is_refused(client, options, error):
@@ -239,6 +255,7 @@ def test_a_plan_that_cannot_be_is_refused(client, options, error):
 def test_without_the_extra_all_else_works_and_a_sentence_names_it():
     code = """
 import sys
+from types import SimpleNamespace
 sys.modules["dask"] = sys.modules["distributed"] = None
 from skliquid import DaskPool, LiquidEnsembleClassifier
 LiquidEnsembleClassifier(n_estimators=3, n_final=1).fit([[0.0], [1.0]] * 30, [0, 1] * 30)

@@ -65,7 +65,9 @@ class DaskPool:
         retries: int = 1,
         timeout: float = 60,
     ):
-        _check(client, n_shards=n_shards, checkpoint_every=checkpoint_every)
+        _check_client(client)
+        _check_at_least(1, n_shards=n_shards, checkpoint_every=checkpoint_every)
+        _check_at_least(0, retries=retries, timeout=timeout)
         self.n_shards, self.checkpoint_every = n_shards, checkpoint_every
         self.retries, self.timeout = retries, timeout
         is_address = isinstance(client, str)
@@ -152,7 +154,7 @@ class DaskPool:
         return self.__dict__ | {"_client": None}
 
 
-def _check(client: Any, *, n_shards: int | None, checkpoint_every: int) -> None:
+def _check_client(client: Any) -> None:
     distributed()
     if not isinstance(client, str) and not hasattr(client, "submit"):
         raise TypeError(
@@ -164,9 +166,17 @@ def _check(client: Any, *, n_shards: int | None, checkpoint_every: int) -> None:
             "client must not be asynchronous: training waits for answers. Give "
             "Client(..., asynchronous=False)."
         )
-    for name, value in (("n_shards", n_shards), ("checkpoint_every", checkpoint_every)):
-        if value is not None and value < 1:
-            raise ValueError(f"{name} must be at least 1: got {value}. Raise it.")
+    if getattr(client, "status", "running") != "running":
+        raise ValueError(
+            f"client must be connected to a scheduler: its status is {client.status!r}. Give a new "
+            "one, or the address of a scheduler."
+        )
+
+
+def _check_at_least(least: int, **given: float | None) -> None:
+    for name, value in given.items():
+        if value is not None and not value >= least:
+            raise ValueError(f"{name} must be at least {least}: got {value}. Raise it.")
 
 
 def _knows_visits(kinds: Sequence[Any], seeds: Sequence[int], variety: Variety) -> bool:
