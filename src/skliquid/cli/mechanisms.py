@@ -1,20 +1,17 @@
 """``skliquid mechanisms``: the mechanisms by name."""
 
-from rich.console import Console
-from rich.table import Table
-
+from skliquid.cli.listing import print_list
 from skliquid.mechanisms import MECHANISMS, Revocable
 
 
 def mechanisms() -> None:
     """List the delegation mechanisms."""
-    columns = ["name", "who delegates", "to whom", "who returns"]
-    table = Table(*columns, title="Mechanisms", title_justify="left")
+    rows = []
     for name, named in MECHANISMS.items():
         returns = _first_line(named.returns) if isinstance(named, Revocable) else "Nobody."
         pair = named.mechanism if isinstance(named, Revocable) else named
-        table.add_row(name, _first_line(pair.selection), _first_line(pair.probability), returns)
-    Console().print(table)
+        rows.append([name, _first_line(pair.selection), _first_line(pair.probability), returns])
+    print_list("Mechanisms", ["name", "who delegates", "to whom", "who returns"], rows)
 
 
 def _first_line(function: object) -> str:
