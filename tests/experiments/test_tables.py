@@ -1,6 +1,7 @@
 import csv
 import io
 import math
+from dataclasses import replace
 
 import pytest
 from experiments.conftest import SMALL
@@ -12,6 +13,7 @@ from skliquid.experiments.tables import (
     curve_ends_table,
     dataset_table,
     harmful_states_table,
+    headline_table,
     published,
     results_table,
     search_table,
@@ -25,7 +27,8 @@ BOOSTED = {"method": "adaboost", "estimator": "tree", "n_estimators": 10}
 
 def experiment(kind="results", **more):
     rows = [Row("Direct", DIRECT), Row("Max", MAX), Row("Ada DT Small", BOOSTED)]
-    return Experiment("mine", "Mine", kind, protocols=["paper", "ours"], rows=rows, **more)
+    settings = {"protocols": ["paper", "ours"], "rows": rows} | more
+    return Experiment("mine", "Mine", kind, **settings)
 
 
 def result(accuracy, cost=100, **more):
@@ -91,6 +94,36 @@ def test_what_is_two_standard_errors_off_is_marked():
     assert Estimate(0.59, 0.01).text(0.584) == "0.590 ± 0.010"
     assert Estimate(0.59).text(0.5) == "0.590"
     assert Estimate(math.nan).text(0.5) == "-"
+
+
+def test_what_was_neither_published_nor_run_is_not_spoken_of():
+    mine = replace(experiment(), protocols=["ours"], caption="Mine.")
+    table = results_table(mine, [pair for pair in results() if pair[0].protocol == "ours"])
+    assert table.header[2:] == ["acc, our rules", "F1, our rules", "cost, our rules"]
+    assert table.rows[0][2] == "0.615 ± 0.006"
+    assert table.caption == (
+        "Mine. Our rules: after the final fit, scaled and one-hot; macro F1. ± one standard error."
+    )
+
+
+def test_labels_do_not_say_what_a_method_is():
+    rows = [Row("Whole", DIRECT), Row("Adaptive", MAX), Row("Boosted", BOOSTED)]
+    table = results_table(replace(experiment(), rows=rows), results())
+    found = {(v["ensemble"], v["measure"]): v["mean"] for v in values(table, protocol="paper")}
+    assert found["Adaptive", "f1"] == pytest.approx(0.515)
+    assert found["Boosted", "f1"] == pytest.approx(0.815)
+    assert found["Whole", "cost"] == 1
+    assert found["Adaptive", "cost"] == pytest.approx(0.100)
+
+
+def test_the_headline_names_the_protocols_that_were_run():
+    mine = experiment(published="comparison")
+    assert headline_table(mine, results()).caption.endswith(
+        "published / under their rules / under ours."
+    )
+    ours = [pair for pair in results() if pair[0].protocol == "ours"]
+    mine = replace(mine, protocols=["ours"])
+    assert headline_table(mine, ours).caption.endswith("published / under ours.")
 
 
 def test_estimates_leave_out_what_was_refused():

@@ -26,6 +26,7 @@ def findings(shown: Shown) -> list[str]:
 
 def _of_results(experiment: Experiment, results: Results) -> Iterator[str]:
     table = results_table(experiment, results)
+    boosted = {row.label for row in experiment.rows if row.is_boosted}
     for measure in ("accuracy", "cost") if experiment.published else ():
         values = [
             each
@@ -33,7 +34,7 @@ def _of_results(experiment: Experiment, results: Results) -> Iterator[str]:
             if each["measure"] == measure
             and each["protocol"] == "paper"
             and each["published"] != ""
-            and not each["ensemble"].startswith("Ada")
+            and each["ensemble"] not in boosted
             and not math.isnan(each["mean"])
         ]
         far = [each for each in values if each["differs"]]
@@ -50,12 +51,14 @@ def _of_results(experiment: Experiment, results: Results) -> Iterator[str]:
 
 
 def _against_boosting(experiment: Experiment, table: Table, protocol: str) -> Iterator[str]:
+    boosted = {row.label for row in experiment.rows if row.is_boosted}
     best: dict[str, dict[bool, tuple[float, str]]] = {}
     spread: dict[str, list[float]] = {}
     for each in table.values:
-        if each["measure"] != "accuracy" or each["protocol"] != protocol:
+        is_wanted = each["measure"] == "accuracy" and each["protocol"] == protocol
+        if not is_wanted or math.isnan(each["mean"]):
             continue
-        is_boosted = each["ensemble"].startswith("Ada")
+        is_boosted = each["ensemble"] in boosted
         of_dataset = best.setdefault(each["dataset"], {})
         value = (each["mean"], each["ensemble"])
         of_dataset[is_boosted] = max(of_dataset.get(is_boosted, (-1.0, "")), value)
@@ -69,22 +72,25 @@ def _against_boosting(experiment: Experiment, table: Table, protocol: str) -> It
             f"than the best AdaBoost on {len(wins)} of {len(both)} datasets"
             f"{' (' + ', '.join(wins) + ')' if wins else ''}."
         )
-    widest = max(spread, key=lambda name: max(spread[name]) - min(spread[name]), default="")
+    gaps = {name: max(found) - min(found) for name, found in spread.items() if len(found) > 1}
+    widest = max(gaps, key=lambda name: gaps[name], default="")
+    with_direct = ", Direct included," if any(row.is_direct for row in experiment.rows) else ""
     if widest:
         yield (
-            f"{experiment.title}, {WHOSE[protocol]}: mechanisms, Direct included, lie furthest "
-            f"apart on {widest}, by {max(spread[widest]) - min(spread[widest]):.3f} in accuracy."
+            f"{experiment.title}, {WHOSE[protocol]}: mechanisms{with_direct} lie furthest "
+            f"apart on {widest}, by {gaps[widest]:.3f} in accuracy."
         )
 
 
 def _of_curves(experiment: Experiment, results: Results) -> Iterator[str]:
+    direct = {row.label for row in experiment.rows if row.is_direct}
     for protocol in experiment.protocols:
         ends: dict[str, list[tuple[float, float, str]]] = {}
         majority: dict[str, list[tuple[float, str]]] = {}
         for (dataset, label), of_method in grouped(experiment, results, protocol).items():
             accuracy = Estimate.of(each["accuracy_one_pass"] for each in of_method)
             ends.setdefault(dataset, []).append((accuracy.mean, accuracy.error, label))
-            if label != "Direct":
+            if label not in direct:
                 size = Estimate.of(each["minimum_majority"] for each in of_method)
                 majority.setdefault(dataset, []).append((size.mean, label))
         order = ", ".join(
@@ -94,6 +100,8 @@ def _of_curves(experiment: Experiment, results: Results) -> Iterator[str]:
         spread_out = ", ".join(
             f"{name}: {max(found)[1]} ({max(found)[0]:.1f})" for name, found in majority.items()
         )
+        if not majority:
+            continue
         yield (
             f"{experiment.title}, {WHOSE[protocol]}: weight is least concentrated, by minimum "
             f"majority, under {spread_out}."

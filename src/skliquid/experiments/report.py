@@ -58,7 +58,7 @@ def write_report(plan: Plan, store: Store, out: Path, *, left_out: Sequence[str]
 def _place(planned: tuple[Experiment, Sequence[Trial]]) -> tuple[int, bool, str]:
     """Return what orders experiments as the paper has them."""
     experiment = planned[0]
-    return _ORDER.index(experiment.kind), experiment.name != "comparison", experiment.name
+    return _ORDER.index(experiment.kind), experiment.published != "comparison", experiment.name
 
 
 def _section(experiment: Experiment, results: Results, out: Path, taken: set[str]) -> Section:
@@ -106,7 +106,7 @@ def _tables(experiment: Experiment, results: Results) -> Iterator[Table]:
         yield tables.curve_ends_table(experiment, results)
         yield tables.significance_table(experiment, results)
     elif experiment.kind == "results":
-        if experiment.name == "comparison":
+        if experiment.published == "comparison":
             yield tables.headline_table(experiment, results)
         yield tables.results_table(experiment, results)
 

@@ -31,6 +31,16 @@ class Row:
     label: str
     method: Mapping[str, Any]
 
+    @property
+    def is_boosted(self) -> bool:
+        """Whether it is AdaBoost."""
+        return bool(self.method["method"] == "adaboost")
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether nobody delegates in it, so that cost can be measured by it."""
+        return self.method.get("mechanism") == "direct"
+
 
 @dataclass(frozen=True)
 class Experiment:

@@ -16,7 +16,7 @@ from scipy.stats import ks_2samp, mannwhitneyu
 from skliquid.datasets import DATASET_NAMES, Dataset, available_datasets, load_dataset
 from skliquid.experiments.methods import Result
 from skliquid.experiments.protocols import PROTOCOLS
-from skliquid.experiments.spec import Experiment
+from skliquid.experiments.spec import Experiment, Row
 from skliquid.experiments.trial import Trial
 from skliquid.theory import harmful_state_fraction
 
@@ -118,7 +118,7 @@ def published(name: str) -> list[dict[str, str]]:
 
 
 def results_table(experiment: Experiment, results: Results) -> Table:
-    """Return accuracy, F1 and cost of each method on each dataset, thrice."""
+    """Return accuracy, F1 and cost of each method on each dataset: published, and by protocol."""
     printed = {(row["dataset"], row["ensemble"]): row for row in _printed(experiment)}
     measured = {
         protocol: _measured(experiment, results, protocol) for protocol in experiment.protocols
@@ -130,7 +130,8 @@ def results_table(experiment: Experiment, results: Results) -> Table:
             cells = [dataset, row.label]
             for measure in ("accuracy", "f1", "cost"):
                 value = float(theirs[measure]) if theirs else None
-                cells.append(NOTHING if value is None else f"{value:.3f}")
+                if printed:
+                    cells.append(NOTHING if value is None else f"{value:.3f}")
                 for protocol, of_protocol in measured.items():
                     estimate = of_protocol[dataset, row.label][measure]
                     cells.append(estimate.text(value))
@@ -148,7 +149,8 @@ def results_table(experiment: Experiment, results: Results) -> Table:
                     )
             rows.append(cells)
             values += _further_values(dataset, row.label, measured)
-    columns = ["published", *(WHOSE[protocol] for protocol in experiment.protocols)]
+    columns = [WHOSE[protocol] for protocol in experiment.protocols]
+    columns = ["published", *columns] if printed else columns
     header = ["dataset", "ensemble"]
     header += [f"{measure}, {column}" for measure in ("acc", "F1", "cost") for column in columns]
     return Table(experiment.name, experiment.title, _caption(experiment), header, rows, values)
@@ -160,8 +162,9 @@ def headline_table(experiment: Experiment, results: Results) -> Table:
         (v["dataset"], v["ensemble"], v["measure"], v["protocol"]): v
         for v in results_table(experiment, results).values
     }
-    labels = [row.label for row in experiment.rows]
-    boosted = [label for label in labels if label.startswith("Ada")]
+    boosted = [row.label for row in experiment.rows if row.is_boosted]
+    plain = [row.label for row in experiment.rows if not row.is_boosted]
+    pruned = [row.label for row in experiment.rows if not (row.is_boosted or row.is_direct)]
 
     def cell(dataset: str, measure: str, of: Sequence[str]) -> str:
         """Return the best of some methods: published, under their rules, under ours."""
@@ -176,25 +179,26 @@ def headline_table(experiment: Experiment, results: Results) -> Table:
 
     rows = []
     for dataset in datasets_of(results):
-        accuracies = [
-            cell(dataset, "accuracy", [label]) for label in labels if label not in boosted
-        ]
-        costs = [cell(dataset, "cost", [k]) for k in labels if k not in (*boosted, "Direct")]
+        accuracies = [cell(dataset, "accuracy", [label]) for label in plain]
+        costs = [cell(dataset, "cost", [label]) for label in pruned]
         rows.append([dataset, *accuracies, cell(dataset, "accuracy", boosted), *costs])
-    plain = [label for label in labels if label not in boosted]
-    header = ["dataset", *plain, "best AdaBoost"]
-    header += [f"cost of {label}" for label in plain if label != "Direct"]
-    caption = "Accuracy, and cost relative to Direct: published / under their rules / under ours."
+    header = ["dataset", *plain, "best AdaBoost", *(f"cost of {label}" for label in pruned)]
+    under = {"paper": "under their rules", "ours": "under ours"}
+    columns = " / ".join(["published", *(under[protocol] for protocol in experiment.protocols)])
+    caption = f"Accuracy, and cost relative to Direct: {columns}."
     return Table("headline", "In short", caption, header, rows)
 
 
 def _caption(experiment: Experiment) -> str:
-    return (
-        f"{experiment.caption} Their rules: accuracy after one pass and before the final fit, on "
-        "raw features; F1 of the first class, for AdaBoost of the second, heart aside. Our rules: "
-        f"after the final fit, scaled and one-hot; macro F1. ± one standard error; {MARK} the "
-        "published value is more than two of them away."
-    )
+    rules = {
+        "paper": "Their rules: accuracy after one pass and before the final fit, on raw features; "
+        "F1 of the first class, for AdaBoost of the second, heart aside.",
+        "ours": "Our rules: after the final fit, scaled and one-hot; macro F1.",
+    }
+    mark = f"; {MARK} the published value is more than two of them away"
+    errors = f"± one standard error{mark if experiment.published else ''}."
+    said = [experiment.caption, *(rules[protocol] for protocol in experiment.protocols), errors]
+    return " ".join(filter(None, said))
 
 
 def _further_values(
@@ -220,26 +224,27 @@ def _measured(
 ) -> dict[tuple[str, str], dict[str, Estimate]]:
     """Return what was measured of each method on each dataset, under one protocol."""
     groups = grouped(experiment, results, protocol)
+    rows = {row.label: row for row in experiment.rows}
+    whole_is = next((row.label for row in experiment.rows if row.is_direct), None)
     measured = {}
     for (dataset, label), of_method in groups.items():
-        direct = groups.get((dataset, "Direct"), [])
+        direct = groups.get((dataset, whole_is), []) if whole_is else []
         whole = Estimate.of(each["cost_final_fit"] for each in direct).mean
-        measured[dataset, label] = _estimates(dataset, label, of_method, protocol, whole)
+        measured[dataset, label] = _estimates(dataset, rows[label], of_method, protocol, whole)
     missing: dict[str, Estimate] = defaultdict(lambda: Estimate(math.nan))
     return defaultdict(lambda: missing, measured)
 
 
 def _estimates(
-    dataset: str, label: str, results: Sequence[Result], protocol: str, whole: float
+    dataset: str, row: Row, results: Sequence[Result], protocol: str, whole: float
 ) -> dict[str, Estimate]:
-    is_boosted = label.startswith("Ada")
-    when = "final" if is_boosted else PROTOCOLS[protocol].judged
-    of_class = "second" if is_boosted and dataset != "heart" else "first"
+    when = "final" if row.is_boosted else PROTOCOLS[protocol].judged
+    of_class = "second" if row.is_boosted and dataset != "heart" else "first"
     f1 = f"f1_{of_class}" if protocol == "paper" else "f1_macro"
     nominal = "cost_increments_nominal" if protocol == "paper" else "cost_increments"
     costs = [
         each.get("cost_final_fit", math.nan)
-        + (0 if label == "Direct" else each.get(nominal, each.get("cost_increments", 0)))
+        + (0 if row.is_direct else each.get(nominal, each.get("cost_increments", 0)))
         for each in results
     ]
     names = (
@@ -306,7 +311,7 @@ def _loaded(name: str) -> Dataset | None:
 
 def harmful_states_table(experiment: Experiment) -> Table:
     """Return the paper's table of the harmful-state ratio beside the exact value."""
-    printed = {(r["n_voters"], r["n_examples"]): r["ratio"] for r in published(experiment.name)}
+    printed = {(r["n_voters"], r["n_examples"]): r["ratio"] for r in published("harmful_states")}
     n_examples = experiment.options["n_examples"]
     rows = []
     for n in experiment.options["n_voters"]:
