@@ -56,6 +56,12 @@ def test_under_the_papers_rules_representatives_go_on_until_the_data_end():
     assert stopped["accuracy_final"] == result["accuracy_final"]
 
 
+def test_where_nobody_is_asked_to_delegate_there_is_an_increment_still():
+    method = SMALL | {"final_fit": False, "n_final": 20}
+    result = run(method, halves("heart", None, "ours", 1), PROTOCOLS["ours"], 3)
+    assert (result["n_increments"], result["n_representatives"]) == (1, 20)
+
+
 def test_without_final_fit_training_ends_with_delegation():
     data = halves("heart", None, "paper", 1)
     method = SMALL | {"final_fit": False, "mechanism": "direct"}

@@ -57,7 +57,8 @@ def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int
     )
     cuts = slices(len(halves.y_train), method["increment_size"])
     if not is_finished:
-        cuts = cuts[: _n_delegations(schedule, method["n_estimators"], method["n_final"])]
+        n_cuts = _n_delegations(schedule, method["n_estimators"], method["n_final"])
+        cuts = cuts[: max(n_cuts, 1)]  # where nobody ever delegates, voters still learn something
     training, rules = (
         ensemble._start(np.unique(halves.y_train), halves.X_train),
         ensemble._rules(len(cuts)),
