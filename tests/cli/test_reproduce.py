@@ -86,7 +86,8 @@ def test_files_named_in_the_experiment_are_its_datasets(folder):
     (folder / "data.csv").write_text("a,b,label\n" + rows)
     spec = SPEC.replace("MECHANISM", "max").replace('"heart"', '"data.csv::label", "heart"')
     (folder / "files.toml").write_text(spec)
-    typed(folder, "reproduce", "files.toml", "files.toml", "./files.toml", "--jobs", "1")
+    words = ["reproduce", "files.toml", "files.toml", "./files.toml", "--jobs", "1"]
+    assert "online-shoppers" not in typed(folder, *words)
     table = (folder / "out" / "tables" / "files.md").read_text()
     assert table.count("| data.csv::label |") == table.count("| heart |") == 2
     assert "2 trials of each method" in (folder / "out" / "report.html").read_text()

@@ -71,9 +71,9 @@ def reproduce(
         n_jobs = _n_processes(jobs)
         names, datasets = _sorted_out(names or [], datasets or [])
         experiments = _experiments(names)
-        wanted = _datasets(datasets, experiments, console)
         if datasets:  # asked for, whatever the experiments say
-            experiments = [replace(each, datasets=wanted) for each in experiments]
+            experiments = [replace(each, datasets=datasets) for each in experiments]
+        wanted, left_out = _datasets(experiments, console, must_be_there=bool(datasets))
         plan = [(each, _trials(each, wanted, trials, full)) for each in experiments]
         store = Store(out / "trials.sqlite")
     start = perf_counter()
@@ -92,7 +92,6 @@ def reproduce(
         _run(missing, store, run, console)
         n_failed = len(store.errors(everything))
         with console.status("Drawing"):
-            left_out = [] if datasets else [n for n in DATASET_NAMES if n not in wanted]
             page = write_report(plan, store, out, left_out=left_out)
             store.export(out)
     if n_failed:
@@ -164,22 +163,25 @@ def _experiments(names: Sequence[str]) -> list[Experiment]:
 
 
 def _datasets(
-    asked: Sequence[str], experiments: Sequence[Experiment], console: Console
-) -> list[str]:
-    """Return what to run on, of which files, and what was asked for, must be there."""
-    there = []
-    named = [name for experiment in experiments for name in experiment.datasets]
-    for name in dict.fromkeys(asked or [*DATASET_NAMES, *named]):
+    experiments: Sequence[Experiment], console: Console, *, must_be_there: bool
+) -> tuple[list[str], list[str]]:
+    """Return which datasets of the experiments are there, and which are left out, not being there.
+
+    Files must be there in any case.
+    """
+    there, left_out = [], []
+    for name in dict.fromkeys(name for each in experiments for name in each.datasets):
         path, _, target = name.partition("::")
         try:
             load_dataset(path, target=target or None)
         except (OSError, ValueError) as error:
-            if asked or name not in DATASET_NAMES:
+            if must_be_there or name not in DATASET_NAMES:
                 raise
+            left_out.append(name)
             console.print(f"{name} is left out. {error}", style="yellow", soft_wrap=True)
         else:
             there.append(name)
-    return there
+    return there, left_out
 
 
 def _trials(

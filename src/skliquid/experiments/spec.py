@@ -104,7 +104,8 @@ def load_experiment(path: Path) -> Experiment:
     check_content(path, content)
     rows = list(_rows(path, content))
     check_together(path, content, [row.method for row in rows])
-    datasets, trials = content.get("datasets", []), content.get("trials", {})
+    datasets = content.get("datasets", "all" if content["kind"] == "datasets" else [])
+    trials = content.get("trials", {})
     return Experiment(
         name=path.stem,
         title=content.get("title", path.stem),
