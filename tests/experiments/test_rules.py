@@ -43,6 +43,7 @@ def test_mistakes_in_a_file_are_named(spec, changes, words):
         ("trials = 5", "must give trials as counts.*got 5"),
         ("[methods]", r"must give methods as tables, each under \[\[methods\]\]: got {}"),
         ("options = 3", r"must give options as a table, under \[options\]: got 3"),
+        ("[options]\ncolour = 3", "must have options of harmful_states only n_voters.*'colour'"),
         ("[options]\nn_voters = [11]", "must give n_examples as a list of whole.*got None"),
     ],
 )
@@ -75,6 +76,13 @@ def test_mistakes_in_a_line_are_named(tmp_path, line, words):
 def test_mistakes_in_a_method_are_named(spec, changes, words):
     with pytest.raises(ValueError, match=words):
         load_experiment(spec(methods=[SMALL | changes]))
+
+
+def test_options_are_for_kinds_that_have_some(spec):
+    path = spec()
+    path.write_text(path.read_text() + "[options]\nn_voters = 3\n")
+    with pytest.raises(ValueError, match="must have no options, its kind being results: got"):
+        load_experiment(path)
 
 
 def test_boosting_has_rules_too(spec):

@@ -116,7 +116,7 @@ _PARAMETERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 def check_content(path: Path, content: Mapping[str, Any]) -> None:
     """Raise unless all that a file holds is known, and what it should be."""
-    _check_names(path, content, _OF_A_FILE)
+    _check_names(path, content, _OF_A_FILE, "hold")
     kind = content.get("kind")
     _check(path, {**content, "kind": kind}, _OF_A_FILE)
     if kind in WITHOUT_TRIALS:
@@ -201,17 +201,18 @@ def _check_search(path: Path, content: Mapping[str, Any], methods: Sequence[Any]
 
 def _check_options(path: Path, kind: str, options: Mapping[str, Any]) -> None:
     rules = _OF_OPTIONS.get(kind, {})
+    if options and not rules:
+        raise _wrong(path, f"have no options, its kind being {kind}", options, "Leave them out")
     _check_names(path, options, rules, f"have options of {kind}")
     _check(path, {name: options.get(name) for name in rules}, rules)
 
 
 def _check_names(
-    path: Path, given: Mapping[str, Any], known: Mapping[str, Any] | Sequence[str], what: str = ""
+    path: Path, given: Mapping[str, Any], known: Mapping[str, Any] | Sequence[str], what: str
 ) -> None:
     for name in given:
         if name not in known:
-            rule = f"{what or 'hold'} only {', '.join(known)}" if known else f"{what} nowhere"
-            raise _wrong(path, rule, name, "Leave it out")
+            raise _wrong(path, f"{what} only {', '.join(known)}", name, "Leave it out")
 
 
 def _check(path: Path, given: Mapping[str, Any], rules: Mapping[str, _Rule]) -> None:
