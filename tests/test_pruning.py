@@ -1,15 +1,21 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import (
+    AdaBoostClassifier,
     BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     RandomForestClassifier,
+    RandomForestRegressor,
+    StackingClassifier,
     VotingClassifier,
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import SGDClassifier
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid import LiquidEnsembleClassifier, prune
@@ -89,11 +95,76 @@ def test_what_is_no_fitted_ensemble_is_refused(halves, ensemble, error, message)
         prune(ensemble, *halves[1])
 
 
-def test_boosting_has_no_voters(halves):
-    train, judge = halves
-    boosted = GradientBoostingClassifier(n_estimators=3).fit(*train)
-    with pytest.raises(TypeError, match="GradientBoostingClassifier does not"):
-        prune(boosted, *judge)
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        OneVsRestClassifier(GaussianNB()),
+        OneVsOneClassifier(GaussianNB()),
+        OutputCodeClassifier(GaussianNB(), random_state=0),
+        GradientBoostingClassifier(n_estimators=2),
+        StackingClassifier([("bayes", GaussianNB())], cv=2),
+        RandomForestRegressor(2),
+    ],
+)
+def test_what_is_made_of_no_voters_is_refused(multiclass, ensemble):
+    with pytest.raises(TypeError, match=f"what {type(ensemble).__name__} is made of need not vote"):
+        prune(ensemble.fit(*multiclass), *multiclass)
+
+
+@pytest.mark.parametrize("wrapped", [ClassifierChain, MultiOutputClassifier])
+def test_ensembles_with_a_voter_for_each_output_are_refused(multiclass, wrapped):
+    X, y = multiclass
+    outputs = np.column_stack([y > 0, y > 1]).astype(int)
+    with pytest.raises(TypeError, match="need not vote for classes"):
+        prune(wrapped(GaussianNB()).fit(X, outputs), X, y)
+
+
+def test_voters_with_several_outputs_are_refused(multiclass):
+    X, y = multiclass
+    forest = RandomForestClassifier(2).fit(X, np.column_stack([y, y]))
+    for ensemble in (forest, [forest]):
+        with pytest.raises(ValueError, match="must tell classes of one output apart"):
+            prune(ensemble, X, y)
+
+
+@pytest.mark.parametrize("stranger", [RandomForestRegressor(2), 3, GaussianNB])
+def test_a_list_holds_classifiers_only(multiclass, stranger):
+    if isinstance(stranger, RandomForestRegressor):
+        stranger.fit(*multiclass)
+    with pytest.raises(TypeError, match="must hold classifiers only"):
+        prune([GaussianNB().fit(*multiclass), stranger], *multiclass)
+
+
+def test_voters_in_a_list_know_the_same_kind_of_labels(multiclass):
+    X, y = multiclass
+    with pytest.raises(ValueError, match="labels of one kind"):
+        prune([GaussianNB().fit(X, y), GaussianNB().fit(X, y.astype(str))], X, y)
+
+
+def test_voters_that_missed_a_class_are_understood(multiclass):
+    X, y = multiclass
+    X, y = np.vstack([X[y == 0][:4], X[y > 0]]), np.r_[[1] * 4, y[y > 0] + 1]  # labels 1, 2, 3
+    some_rows = BaggingClassifier(KNeighborsClassifier(1), 30, max_samples=0.1, random_state=0)
+    whole = some_rows.fit(X, y)
+    assert any(len(each.classes_) < 3 for each in whole.estimators_)
+    same = prune(whole, X, y, mechanism="direct", random_state=0)
+    votes = np.array([each.predict(X) for each in whole.estimators_])
+    for k in range(3):
+        assert np.allclose(same.predict_proba(X)[:, k], np.mean(votes == k, axis=0))
+
+
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        AdaBoostClassifier(DecisionTreeClassifier(max_depth=3), n_estimators=12, random_state=0),
+        LiquidEnsembleClassifier(GaussianNB(), n_estimators=12, bootstrap=True, random_state=0),
+        BaggingClassifier(n_estimators=12, max_features=0.5, random_state=0),
+    ],
+)
+def test_what_voters_answer_depends_on_the_ensemble(multiclass, ensemble):
+    X, y = multiclass
+    small = prune(ensemble.fit(X, y + 1), X, y + 1, n_final=3, random_state=0)
+    assert small.score(X, y + 1) > 0.9
 
 
 def test_labels_that_no_voter_knows_are_refused(halves):

@@ -1,14 +1,33 @@
 """prune: make an ensemble that exists smaller, by delegation."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.pools.fitted_pool import FittedPool, FittedVoter
+
+_VOTES_ARE_NUMBERS = (
+    BaggingClassifier,
+    RandomForestClassifier,
+    ExtraTreesClassifier,
+    VotingClassifier,
+)
+"""Ensembles that teach their voters numbers in place of labels."""
+
+_VOTES_ARE_LABELS = (AdaBoostClassifier, LiquidEnsembleClassifier)
 
 
 def prune(
@@ -32,8 +51,11 @@ def prune(
 
     Parameters
     ----------
-    ensemble : BaggingClassifier, RandomForestClassifier, VotingClassifier or list of classifiers
-        Fitted; or any classifier that keeps fitted classifiers in ``estimators_``.
+    ensemble : classifier or list of classifiers
+        Fitted: a ``BaggingClassifier``, ``RandomForestClassifier``, ``ExtraTreesClassifier``,
+        ``VotingClassifier``, ``AdaBoostClassifier``, ``LiquidEnsembleClassifier``, or a list of
+        classifiers of any kinds that were fitted to the same labels. How much each counted there is
+        forgotten: all begin with one vote.
     X : array-like or sparse matrix of shape (n_samples, n_features)
         Rows to judge by.
     y : array-like of shape (n_samples,)
@@ -77,38 +99,55 @@ def prune(
 def fitted_voters(ensemble: Any) -> tuple[list[FittedVoter], NDArray[Any]]:
     """Return the voters of a fitted ensemble, and all classes."""
     if isinstance(ensemble, list | tuple):
-        voters = [pair[-1] if isinstance(pair, tuple) else pair for pair in ensemble]
-        if not voters:
-            raise ValueError("ensemble must hold a voter: the list is empty. Give classifiers.")
-        for voter in voters:
-            check_is_fitted(voter)
-        classes = np.unique(np.concatenate([voter.classes_ for voter in voters]))
-        return [FittedVoter(voter, classes) for voter in voters], classes
-    if not hasattr(ensemble, "fit"):
+        return _voters_in_a_list(ensemble)
+    if not hasattr(ensemble, "fit") or isinstance(ensemble, type):
         raise TypeError(
             "ensemble must be a fitted ensemble or a list of fitted classifiers: "
             f"{ensemble!r} is neither. Give a BaggingClassifier, for example."
         )
-    check_is_fitted(ensemble)
-    members = getattr(ensemble, "estimators_", None)
-    if not isinstance(members, list) or not all(hasattr(each, "predict") for each in members):
+    if not isinstance(ensemble, _VOTES_ARE_NUMBERS + _VOTES_ARE_LABELS):
+        known = [kind.__name__ for kind in _VOTES_ARE_NUMBERS + _VOTES_ARE_LABELS]
         raise TypeError(
-            "ensemble must keep its voters in a list, estimators_: "
-            f"{type(ensemble).__name__} does not. Give a list of fitted classifiers."
+            f"ensemble must be a list of classifiers or one of {', '.join(known)}: what "
+            f"{type(ensemble).__name__} is made of need not vote for classes. If it does, give a "
+            "list of fitted classifiers, each of which predicts labels as in y."
         )
-    classes = ensemble.classes_
+    check_is_fitted(ensemble)
+    classes = _one_output(ensemble)
+    answers = np.arange(len(classes)) if isinstance(ensemble, _VOTES_ARE_NUMBERS) else classes
+    members = ensemble.estimators_
     features = getattr(ensemble, "estimators_features_", [None] * len(members))
     return [
-        FittedVoter(member, _answers(member, classes), seen)
-        for member, seen in zip(members, features, strict=True)
+        FittedVoter(member, answers, seen) for member, seen in zip(members, features, strict=True)
     ], classes
 
 
-def _answers(member: Any, classes: NDArray[Any]) -> NDArray[Any]:
-    """Return what a member of an ensemble answers for each class: the class, or its number."""
-    own = member.classes_
-    return (
-        classes
-        if np.isin(own, classes).all() and own.dtype == classes.dtype
-        else np.arange(len(classes))
-    )
+def _voters_in_a_list(ensemble: Sequence[Any]) -> tuple[list[FittedVoter], NDArray[Any]]:
+    members = [pair[-1] if isinstance(pair, tuple) else pair for pair in ensemble]
+    if not members:
+        raise ValueError("ensemble must hold a voter: the list is empty. Give classifiers.")
+    for member in members:
+        if not hasattr(member, "fit") or isinstance(member, type) or not is_classifier(member):
+            raise TypeError(
+                f"ensemble must hold classifiers only: {member!r} is none. Leave it out."
+            )
+        check_is_fitted(member)
+    labels = [_one_output(member) for member in members]
+    if len({each.dtype.kind in "OSU" for each in labels}) > 1:
+        raise ValueError(
+            "ensemble must hold classifiers that predict labels of one kind: some predict text "
+            "and some numbers. Fit them all to the same labels."
+        )
+    classes = np.unique(np.concatenate(labels))
+    return [FittedVoter(member, classes) for member in members], classes
+
+
+def _one_output(classifier: Any) -> NDArray[Any]:
+    """Return the classes of ``classifier``, unless it has several outputs."""
+    classes = getattr(classifier, "classes_", None)
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1:
+        raise ValueError(
+            "ensemble must tell classes of one output apart, and keep them in classes_: "
+            f"{type(classifier).__name__} has {classes!r}. Fit classifiers to a single column y."
+        )
+    return classes
