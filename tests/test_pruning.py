@@ -1,5 +1,7 @@
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -11,12 +13,16 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import SGDClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
 
 from skliquid import LiquidEnsembleClassifier, prune
 
@@ -165,6 +171,17 @@ def test_what_voters_answer_depends_on_the_ensemble(multiclass, ensemble):
     X, y = multiclass
     small = prune(ensemble.fit(X, y + 1), X, y + 1, n_final=3, random_state=0)
     assert small.score(X, y + 1) > 0.9
+    same = prune(small, X, y + 1, mechanism="direct", n_final=1)  # it is an ensemble itself
+    assert same.estimators_ == small.estimators_
+    assert same.score(X, y + 1) > 0.9
+
+
+def test_voters_look_at_the_features_they_know(halves):
+    train, judge = halves
+    whole = ENSEMBLES["bagging on features"].fit(*train)
+    same = prune(whole, *judge, mechanism="direct")
+    for ours, theirs in zip(same.estimators_features_, whole.estimators_features_, strict=True):
+        assert np.array_equal(ours, theirs)
 
 
 def test_labels_that_no_voter_knows_are_refused(halves):
@@ -172,3 +189,86 @@ def test_labels_that_no_voter_knows_are_refused(halves):
     whole = ENSEMBLES["forest"].fit(*train)
     with pytest.raises(ValueError, match="y must hold known classes only"):
         prune(whole, X, np.where(y == "benign", "good", y))
+
+
+# Rows as the voters know them
+
+
+@pytest.fixture
+def frame(multiclass):
+    X, y = multiclass
+    return pd.DataFrame(X, columns=["a", "b", "c", "d"]), y
+
+
+NAMED = {
+    "forest": RandomForestClassifier(8, random_state=0),
+    "bagging": BaggingClassifier(GaussianNB(), 8, max_features=0.5, random_state=0),
+    "voting": VotingClassifier([(str(k), GaussianNB(var_smoothing=0.1**k)) for k in range(8)]),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_columns_are_known_by_their_names(frame, name):
+    X, y = frame
+    small = prune(NAMED[name].fit(X, y), X, y, n_final=2, random_state=0)
+    assert small.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert small.score(X, y) > 0.8
+    for other in (X[["b", "a", "c", "d"]], X[["a", "b", "c"]]):
+        with pytest.raises(ValueError, match="feature names should match"):
+            prune(NAMED[name], other, y, n_final=2)
+        with pytest.raises(ValueError, match="feature names should match"):
+            small.predict(other)
+
+
+def test_columns_without_names_are_remarked_upon_once(frame):
+    X, y = frame
+    whole = NAMED["voting"].fit(X, y)
+    with pytest.warns(UserWarning, match="X does not have valid feature names") as warned:
+        prune(whole, X.to_numpy(), y, n_final=2)
+    assert len(warned) == 1
+
+
+def test_columns_are_counted(multiclass):
+    X, y = multiclass
+    with pytest.raises(ValueError, match="X has 3 features"):
+        prune([GaussianNB().fit(X, y)], X[:, :3], y, n_final=1)
+
+
+def test_missing_values_go_to_voters_that_take_them(multiclass):
+    X, y = multiclass
+    X = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+    small = prune(RandomForestClassifier(8, random_state=0).fit(X, y), X, y, n_final=2)
+    assert small.score(X, y) > 0.8
+    assert get_tags(small).input_tags.allow_nan
+    with pytest.raises(ValueError, match="GaussianNB does not accept missing values"):
+        prune([GaussianNB().fit(multiclass[0], y)], X, y, n_final=1)
+
+
+def test_data_frames_go_to_voters_that_take_them(frame):
+    X, y = frame
+    X = X.assign(kind=np.where(X["a"] > 0, "long", "short"))
+    several = [
+        make_pipeline(
+            make_column_transformer((OneHotEncoder(), ["kind"]), (StandardScaler(), [column])),
+            LogisticRegression(),
+        ).fit(X, y)
+        for column in "abcd"
+    ] + [GaussianNB().fit(X[["a", "b", "c", "d"]].to_numpy(), y)]
+    small = prune(several[:4], X, y, n_final=2, mechanism="max", random_state=0)
+    assert small.score(X, y) > 0.9
+    assert small.partial_fit(X, y).n_samples_seen_ == 300
+    with pytest.raises(ValueError, match="could not convert string"):
+        prune(several, X, y, n_final=2)
+
+
+def test_texts_go_to_voters_that_take_them():
+    texts = ["good day", "good night", "bad day", "bad night"] * 5
+    y = np.array([1, 1, 0, 0] * 5)
+    several = [
+        make_pipeline(TfidfVectorizer(max_features=k), LogisticRegression()).fit(texts, y)
+        for k in (1, 2, 4)
+    ]
+    assert prune(several, texts, y, n_final=1, random_state=0).score(texts, y) == 1
+
+
+# After pruning

@@ -23,6 +23,7 @@ from skliquid.mechanisms import CANDIDATES, MECHANISMS, Mechanism, Revocable, as
 from skliquid.pools import (
     FOURIER_MAPS,
     OWN_ALPHA,
+    FittedPool,
     FourierFeatures,
     Sample,
     Variety,
@@ -528,21 +529,28 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     def _kinds(self) -> list[Any]:
         return [kind for _, kind in self._named_kinds()]
 
-    def _judge(self, pool: VoterPool, classes: NDArray[Any], X: Any, y: Any) -> Self:
+    def _judge(self, pool: FittedPool, classes: NDArray[Any], X: Any, y: Any) -> Self:
         """Let voters that are fitted delegate, by how they do on ``X`` and ``y``."""
         self._check_parameters()
-        X, y = check_X_y(self, X, y, reset=True)
-        data = Rows(range(len(y)), X, encode(y, classes), None)
-        cuts = slices(len(y), self.increment_size)
         rng = np.random.default_rng(self.random_state)
-        training = Training.of(pool, self.n_estimators, self.n_final, rng)
-        order = training.rng.permutation(len(y))
-        train(training, self._rules(len(cuts)), (data.at(order[cut]) for cut in cuts))
-        training.pool.keep(training.graph.representatives, training_is_over=True)
-        self.classes_, self.n_samples_seen_, self._training = classes, len(y), training
-        self._dtype, self._discovery = X.dtype, None
-        self._differ = Variety()
+        self._training = training = Training.of(pool, self.n_estimators, self.n_final, rng)
+        self._held = training.graph.representatives
+        answers, y = check_X_y(self, X, y)
+        data = Rows(range(len(y)), answers, encode(y, classes), None)
+        cuts = slices(len(y), self.increment_size)
+        rules, order = self._rules(len(cuts)), rng.permutation(len(y))
+        train(training, rules, (data.at(order[cut]) for cut in cuts))
+        self.classes_, self.n_samples_seen_ = classes, len(y)
+        self._dtype, self._discovery = answers.dtype, None
+        self._held = training.graph.representatives
+        training.pool.keep(self._held, training_is_over=True)
         return self
+
+    @property
+    def _fitted_pool(self) -> FittedPool | None:
+        """The voters of an ensemble that was pruned; None in any other."""
+        pool = self._training.pool if "_training" in vars(self) else None
+        return pool if isinstance(pool, FittedPool) else None
 
     def _start(self, classes: NDArray[Any], X: Any) -> Training:
         entropy = check_random_state(self.random_state).randint(2**31 - 1)
@@ -686,6 +694,9 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         """The features that each of ``estimators_`` looks at."""
         voters = self._trained("estimators_features_").graph.representatives
         everything, n_kinds = np.arange(self.n_features_in_), len(self._kinds())
+        if self._fitted_pool is not None:
+            seen = [voter.features for voter in self._fitted_pool.voters(voters)]
+            return [everything if features is None else features for features in seen]
         return [everything[self._differ.features_of(v, n_kinds)] for v in voters.tolist()]
 
     @property
@@ -718,7 +729,9 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
 
     def __sklearn_tags__(self) -> Tags:
         pairs = [pair for pair in self._named_kinds() if isinstance(pair, tuple)]
-        return shared_tags(super().__sklearn_tags__(), [pair[-1] for pair in pairs if pair])
+        pool = self._fitted_pool
+        kinds = pool.estimators(self._held) if pool else [pair[-1] for pair in pairs if pair]
+        return shared_tags(super().__sklearn_tags__(), kinds)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_training") and len(self._training.record) > 0

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skliquid.ensemble import LiquidEnsembleClassifier
-from skliquid.pools.fitted_pool import FittedPool, FittedVoter
+from skliquid.pools import FittedPool, FittedVoter
 
 _VOTES_ARE_NUMBERS = (
     BaggingClassifier,
@@ -56,8 +56,9 @@ def prune(
         ``VotingClassifier``, ``AdaBoostClassifier``, ``LiquidEnsembleClassifier``, or a list of
         classifiers of any kinds that were fitted to the same labels. How much each counted there is
         forgotten: all begin with one vote.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Rows to judge by.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        Rows to judge by, as the voters were given them: with missing values and columns of text
+        where they can take them.
     y : array-like of shape (n_samples,)
         Their labels.
     n_final, mechanism, delegation_rate, increment_size, candidates, vote_weights, random_state
@@ -93,6 +94,8 @@ def prune(
         final_fit="none",
         random_state=check_random_state(random_state).randint(2**31 - 1),
     )
+    for name, value in _features_known(ensemble, voters).items():
+        setattr(pruned, name, value)
     return pruned._judge(FittedPool(voters), classes, X, y)
 
 
@@ -114,6 +117,9 @@ def fitted_voters(ensemble: Any) -> tuple[list[FittedVoter], NDArray[Any]]:
         )
     check_is_fitted(ensemble)
     classes = _one_output(ensemble)
+    pruned: FittedPool | None = getattr(ensemble, "_fitted_pool", None)
+    if pruned is not None:
+        return pruned.voters(ensemble.delegation_graph_.representatives), classes
     answers = np.arange(len(classes)) if isinstance(ensemble, _VOTES_ARE_NUMBERS) else classes
     members = ensemble.estimators_
     features = getattr(ensemble, "estimators_features_", [None] * len(members))
@@ -151,3 +157,11 @@ def _one_output(classifier: Any) -> NDArray[Any]:
             f"{type(classifier).__name__} has {classes!r}. Fit classifiers to a single column y."
         )
     return classes
+
+
+def _features_known(ensemble: Any, voters: Sequence[FittedVoter]) -> dict[str, Any]:
+    """Return what is known of the features that the voters were fitted to."""
+    fitted = [ensemble, *(voter.estimator for voter in voters)]
+    names = ("feature_names_in_", "n_features_in_")
+    knows = next((each for name in names for each in fitted if hasattr(each, name)), None)
+    return {name: getattr(knows, name) for name in names if hasattr(knows, name)}

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import Tags, check_array, get_tags
+from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
@@ -247,6 +247,8 @@ def check_X(ensemble: Any, X: Any, *, reset: bool = False, **more: Any) -> Any:
     for name, data in [("X", X), *more.items()]:
         refuse_plan(name, data)
     tags = get_tags(ensemble).input_tags
+    if getattr(ensemble, "_fitted_pool", None) is not None:
+        return _answered(ensemble, X, **more)
     return validate_data(
         ensemble,
         X,
@@ -256,6 +258,19 @@ def check_X(ensemble: Any, X: Any, *, reset: bool = False, **more: Any) -> Any:
         ensure_all_finite="allow-nan" if tags.allow_nan else True,
         **more,
     )
+
+
+def _answered(ensemble: Any, X: Any, **more: Any) -> Any:
+    """Return what the voters of a pruned ensemble answer to ``X``, and ``y`` if given.
+
+    Without ``y``, only those are asked who represent.
+    """
+    validate_data(ensemble, X, reset=False, skip_check_array=True, **more)
+    if not more:
+        return ensemble._fitted_pool.answers(ensemble.delegation_graph_.representatives, X)
+    y = column_or_1d(more["y"], warn=True)
+    check_consistent_length(X, y)
+    return ensemble._fitted_pool.answers(ensemble._held, X), y
 
 
 def check_X_y(ensemble: Any, X: Any, y: Any, *, reset: bool = False) -> tuple[Any, NDArray[Any]]:

@@ -2,6 +2,7 @@
 
 from skliquid.pools.dask_pool import DaskPool
 from skliquid.pools.estimator_pool import EstimatorPool
+from skliquid.pools.fitted_pool import FittedPool, FittedVoter
 from skliquid.pools.fourier_features import FourierFeatures
 from skliquid.pools.grouped_pool import GroupedPool, pool_for
 from skliquid.pools.linear_pool import LinearPool
@@ -23,6 +24,8 @@ __all__ = [
     "OWN_ALPHA",
     "DaskPool",
     "EstimatorPool",
+    "FittedPool",
+    "FittedVoter",
     "FourierFeatures",
     "GroupedPool",
     "LinearPool",
