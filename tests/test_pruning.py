@@ -184,6 +184,14 @@ def test_voters_look_at_the_features_they_know(halves):
         assert np.array_equal(ours, theirs)
 
 
+def test_the_first_increment_counts(binary):
+    X, y = binary
+    forest = RandomForestClassifier(20, random_state=0).fit(X[:300], y[:300])
+    small = prune(forest, X[300:340], y[300:340], n_final=3, random_state=0)
+    assert len(small.record_) == 1
+    assert len(small.estimators_) == 3
+
+
 def test_labels_that_no_voter_knows_are_refused(halves):
     train, (X, y) = halves
     whole = ENSEMBLES["forest"].fit(*train)

@@ -89,6 +89,7 @@ def prune(
         mechanism=mechanism,
         delegation_rate=delegation_rate,
         increment_size=increment_size,
+        competence="training",  # which nobody needs, so that the first increment counts too
         candidates=candidates,
         vote_weights=vote_weights,
         final_fit="none",
