@@ -25,6 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
 from skliquid import LiquidEnsembleClassifier, prune
+from skliquid.mechanisms import MECHANISMS, FastestLearners, Revocable
 
 NAMES = np.array(["benign", "malign"])
 
@@ -280,3 +281,22 @@ def test_texts_go_to_voters_that_take_them():
 
 
 # After pruning
+
+
+def test_delegations_may_be_taken_back(halves):
+    train, (X, y) = halves
+    whole = ENSEMBLES["forest"].fit(*train)
+    revocable = Revocable(MECHANISMS["max"])
+    small = prune(whole, X, y, n_final=5, mechanism=revocable, random_state=0)
+    small.partial_fit(X, y)
+    assert len(small.estimators_) == 5
+    assert len(small._training.accuracy.n_rows) == len(small.record_)  # the last 20 are remembered
+
+
+@pytest.mark.parametrize(
+    "mechanism", ["learning_slopes", Revocable(MECHANISMS["max"], FastestLearners())]
+)
+def test_nobody_that_is_fitted_learns_fastest(halves, mechanism):
+    train, judge = halves
+    with pytest.raises(ValueError, match="mechanism must not ask who learns fastest"):
+        prune(ENSEMBLES["forest"].fit(*train), *judge, mechanism=mechanism)

@@ -13,6 +13,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from skliquid.accuracy_estimate import Memory
 from skliquid.arrays import Floats, Labels, Voters
 from skliquid.budget import Budget
 from skliquid.competence import COMPETENCE
@@ -533,7 +534,9 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         """Let voters that are fitted delegate, by how they do on ``X`` and ``y``."""
         self._check_parameters()
         rng = np.random.default_rng(self.random_state)
-        self._training = training = Training.of(pool, self.n_estimators, self.n_final, rng)
+        self._training = training = Training.of(
+            pool, self.n_estimators, self.n_final, rng, memory=self._memory()
+        )
         self._held = training.graph.representatives
         answers, y = check_X_y(self, X, y)
         data = Rows(range(len(y)), answers, encode(y, classes), None)
@@ -542,8 +545,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         train(training, rules, (data.at(order[cut]) for cut in cuts))
         self.classes_, self.n_samples_seen_ = classes, len(y)
         self._dtype, self._discovery = answers.dtype, None
-        self._held = training.graph.representatives
-        training.pool.keep(self._held, training_is_over=True)
+        self._keep(rules, training_is_over=True)
         return self
 
     @property
@@ -560,12 +562,16 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         self._seeds = seeds
         self._differ = self._variety(X, np.random.default_rng(of_variety))
         pool = self._pool(classes)
-        memory = self.memory
-        if isinstance(memory, str):
-            mechanism = as_mechanism(self.mechanism, revocable=self.revocable)
-            memory = _INCREMENTS_REMEMBERED if mechanism.is_revocable else None
         rng = np.random.default_rng(of_choices)
-        return Training.of(pool, len(seeds), self.n_final, rng, memory=memory)
+        return Training.of(pool, len(seeds), self.n_final, rng, memory=self._memory())
+
+    def _memory(self) -> Memory:
+        """Return over what accuracies are averaged."""
+        if not isinstance(self.memory, str):
+            memory: Memory = self.memory
+            return memory
+        mechanism = as_mechanism(self.mechanism, revocable=self.revocable)
+        return _INCREMENTS_REMEMBERED if mechanism.is_revocable else None
 
     def _pool(self, classes: NDArray[Any]) -> VoterPool:
         """Return the voters, not trained."""

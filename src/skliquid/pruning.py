@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.mechanisms import MECHANISMS, FastestLearners
 from skliquid.pools import FittedPool, FittedVoter
 
 _VOTES_ARE_NUMBERS = (
@@ -62,7 +63,8 @@ def prune(
     y : array-like of shape (n_samples,)
         Their labels.
     n_final, mechanism, delegation_rate, increment_size, candidates, vote_weights, random_state
-        As in :class:`~skliquid.LiquidEnsembleClassifier`.
+        As in :class:`~skliquid.LiquidEnsembleClassifier`. A mechanism with which delegations are
+        taken back keeps all voters; ``"learning_slopes"`` is none for voters that do not learn.
 
     Returns
     -------
@@ -82,6 +84,7 @@ def prune(
     >>> len(forest.estimators_), len(small.estimators_), int(small.estimator_weights_.sum())
     (100, 5, 100)
     """
+    _check_mechanism(mechanism)
     voters, classes = fitted_voters(ensemble)
     pruned = LiquidEnsembleClassifier(
         n_estimators=len(voters),
@@ -166,3 +169,13 @@ def _features_known(ensemble: Any, voters: Sequence[FittedVoter]) -> dict[str, A
     names = ("feature_names_in_", "n_features_in_")
     knows = next((each for name in names for each in fitted if hasattr(each, name)), None)
     return {name: getattr(knows, name) for name in names if hasattr(knows, name)}
+
+
+def _check_mechanism(mechanism: Any) -> None:
+    named = MECHANISMS.get(mechanism) if isinstance(mechanism, str) else mechanism
+    looks_at_learning = isinstance(getattr(named, "returns", None), FastestLearners)
+    if looks_at_learning:
+        raise ValueError(
+            "mechanism must not ask who learns fastest, as 'learning_slopes' does: voters that are "
+            "fitted learn no more. Choose another, such as 'proportional_weighted'."
+        )
