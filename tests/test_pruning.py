@@ -1,6 +1,9 @@
+import copy
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -14,7 +17,9 @@ from sklearn.ensemble import (
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.model_selection import cross_val_score
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -300,3 +305,15 @@ def test_nobody_that_is_fitted_learns_fastest(halves, mechanism):
     train, judge = halves
     with pytest.raises(ValueError, match="mechanism must not ask who learns fastest"):
         prune(ENSEMBLES["forest"].fit(*train), *judge, mechanism=mechanism)
+
+
+def test_voters_that_exist_are_not_replaced(halves):
+    train, judge = halves
+    small = prune(ENSEMBLES["forest"].fit(*train), *judge, n_final=5, random_state=0)
+    before = small.predict(judge[0])
+    for attempt in (lambda: small.fit(*train), lambda: clone(small)):
+        with pytest.raises(ValueError, match="A pruned ensemble must not be cloned, nor fitted"):
+            attempt()
+    assert np.array_equal(small.predict(judge[0]), before)
+    assert np.array_equal(copy.deepcopy(small).predict(judge[0]), before)
+    assert np.mean(cross_val_score(FrozenEstimator(small), *judge, cv=2)) > 0.9

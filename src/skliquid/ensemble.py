@@ -48,6 +48,7 @@ from skliquid.validation import (
     check_has_begun,
     check_max_features,
     check_max_samples,
+    check_not_pruned,
     check_parameters,
     check_pool,
     check_revocable,
@@ -378,6 +379,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         self : LiquidEnsembleClassifier
             The fitted ensemble.
         """
+        check_not_pruned(self)
         self._check_parameters()
         X, y = check_X_y(self, X, y, reset=True)
         sample_weight = check_sample_weight(sample_weight, X, self._kinds())
@@ -738,6 +740,11 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         pool = self._fitted_pool
         kinds = pool.estimators(self._held) if pool else [pair[-1] for pair in pairs if pair]
         return shared_tags(super().__sklearn_tags__(), kinds)
+
+    def __sklearn_clone__(self) -> Self:
+        check_not_pruned(self)
+        copy: Self = super().__sklearn_clone__()
+        return copy
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_training") and len(self._training.record) > 0

@@ -70,7 +70,8 @@ def prune(
     -------
     pruned : LiquidEnsembleClassifier
         Fitted. ``estimators_`` are voters of ``ensemble``, ``estimator_weights_`` the votes they
-        carry. Its ``partial_fit`` goes on pruning by more rows.
+        carry. Its ``partial_fit`` goes on pruning by more rows. Its parameters do not say where the
+        voters came from, so ``fit`` and ``clone``, which would make others, raise an error.
 
     Examples
     --------

@@ -210,6 +210,17 @@ def check_revocable(scored: Voters, held: Voters | None) -> None:
         )
 
 
+def check_not_pruned(ensemble: Any) -> None:
+    """Raise when an ensemble that was pruned is to be cloned, or trained from the start."""
+    if ensemble._fitted_pool is not None:
+        raise ValueError(
+            "A pruned ensemble must not be cloned, nor fitted anew: its voters were fitted "
+            "elsewhere, and others would take their place. Call partial_fit to go on pruning, "
+            "copy.deepcopy for a copy, or prune again after training; where a tool makes clones, "
+            "give it a sklearn.frozen.FrozenEstimator of the pruned ensemble."
+        )
+
+
 def shared_tags(tags: Tags, estimators: Sequence[Any]) -> Tags:
     """Return ``tags`` narrowed to the data that all of ``estimators`` accept."""
     tagged = [
