@@ -2,19 +2,27 @@ from time import perf_counter
 
 import numpy as np
 import pytest
-from sklearn.linear_model import SGDClassifier
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid import LiquidEnsembleClassifier
 
 SGD = SGDClassifier()
+PIPELINE = make_pipeline(StandardScaler(), SGDClassifier(max_iter=50, tol=None))
 
 
-def fitted(binary, estimator=SGD, **params):
+def fitted(binary, estimator=SGD, n_voters=30, **params):
     return LiquidEnsembleClassifier(
         estimator,
         competence="training",
-        n_estimators=30,
+        n_estimators=n_voters,
         n_final=5,
         increment_size=25,
         random_state=0,
@@ -32,13 +40,90 @@ def whole(binary):
 def test_no_more_is_spent_than_allowed(binary, whole, share, pool):
     limit = int(share * whole.training_cost_.total)
     ensemble = fitted(binary, max_cost=limit, pool=pool)
-    assert ensemble.training_cost_.total <= max(limit, 30 * 25)
+    assert ensemble.training_cost_.total <= limit
     assert f"max_cost={limit}" in ensemble.record_.stopped
     assert ensemble.score(*binary) > 0.8
 
 
-def test_the_first_increment_is_always_trained_on(binary):
-    ensemble = fitted(binary, max_cost=1)
+VOTERS = {
+    "linear voters on maps": None,
+    "SGD without partial_fit": PIPELINE,
+    "trees": DecisionTreeClassifier(max_depth=3),
+    "SVC": SVC(),
+    "logistic regression": LogisticRegression(),
+    "MLP": MLPClassifier((5,), max_iter=30),
+    "bayes": GaussianNB(),
+    "neighbors": KNeighborsClassifier(3, algorithm="kd_tree"),
+    "mixed": [("svc", SVC()), ("tree", DecisionTreeClassifier()), ("sgd", SGDClassifier())],
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("sampled", [{}, {"bootstrap": True}, {"max_samples": 0.7}], ids=str)
+@pytest.mark.parametrize("name", VOTERS)
+def test_no_kind_of_voter_spends_more_than_allowed(binary, name, sampled):
+    X, y = binary[0][:200], binary[1][:200]
+    for limit in (1000, 9000):
+        ensemble = fitted((X, y), VOTERS[name], n_voters=8, max_cost=limit, **sampled)
+        assert 0 < ensemble.training_cost_.total <= limit
+        assert "exceeded" not in (ensemble.record_.stopped or "")
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("estimator", "most"),
+    [
+        (PIPELINE, 50),
+        (SVC(), -1),
+        (LogisticRegression(max_iter=80), 80),
+    ],
+)
+def test_passes_are_held_and_parameters_stay(binary, estimator, most):
+    ensemble = fitted(binary, estimator, max_cost=30 * 25 * 2)
+    assert ensemble.training_cost_.total == 30 * 25 * 2
+    assert "held fits at increment 1 to 2 passes" in ensemble.record_.stopped
+    voter = ensemble.estimators_[0]
+    assert getattr(voter, "steps", [("", voter)])[-1][1].max_iter == most
+
+
+def test_a_final_fit_does_not_leave_a_voter_worse(binary):
+    whole = fitted(binary, SVC(), mechanism="direct")  # one increment, and the final fit
+    limit = whole.training_cost_.increments + 3 * 569
+    ensemble = fitted(binary, SVC(), mechanism="direct", max_cost=limit)
+    assert ensemble.training_cost_ == (whole.training_cost_.increments, 0)
+    assert "left 0 of" in ensemble.record_.stopped  # three passes are no fit for them
+
+
+class _Stubborn(DummyClassifier):
+    """It takes three passes, whatever it is told."""
+
+    n_iter_ = 3
+
+
+def test_a_limit_that_could_not_be_kept_is_told(binary):
+    ensemble = fitted(binary, _Stubborn(), max_cost=30 * 25)
+    assert ensemble.training_cost_ == (3 * 30 * 25, 0)
+    assert "max_cost=750 was exceeded by 1500: passes" in ensemble.record_.stopped
+
+
+def test_voters_that_have_seen_one_class_may_take_more_later(multiclass):
+    X, y = multiclass
+    order = np.argsort(y == 2, kind="stable")  # shuffled by fit; so few rows often lack a class
+    ensemble = LiquidEnsembleClassifier(
+        LogisticRegression(),
+        n_estimators=4,
+        n_final=2,
+        increment_size=1,
+        max_cost=300,
+        random_state=0,
+    ).fit(X[order], y[order])
+    assert ensemble.training_cost_.total <= 300
+
+
+def test_the_first_increment_must_be_allowed(binary):
+    with pytest.raises(ValueError, match="30 voters may take 750 visits for it, and 749 are less"):
+        fitted(binary, max_cost=749)
+    ensemble = fitted(binary, max_cost=750)
     assert ensemble.training_cost_ == (30 * 25, 0)
     assert len(ensemble.record_) == 1
     n_left = len(ensemble.estimators_)
@@ -70,9 +155,9 @@ def test_voters_that_count_no_passes_are_held_to_the_budget_too(binary):
     whole = fitted(binary, estimator=tree)
     limit = whole.training_cost_.total // 2
     ensemble = fitted(binary, estimator=tree, max_cost=limit)
-    assert ensemble.record_.stopped
-    # fitted anew at each increment, trees look at all rows so far: the limit is watched, not kept
-    assert ensemble.training_cost_.total < whole.training_cost_.total
+    assert "ended delegation" in ensemble.record_.stopped
+    assert "held" not in ensemble.record_.stopped  # a tree takes one pass, or none
+    assert limit / 2 < ensemble.training_cost_.total <= limit
 
 
 def test_training_ends_in_time(binary):

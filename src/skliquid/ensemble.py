@@ -165,8 +165,11 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         of their strength with each delegation. A function ``vote_weights(graph, accuracy,
         n_classes)`` returns a number for each representative; see :mod:`skliquid.vote_weights`.
     max_cost : int, default=None
-        The most sample visits that training may take, the final fit included. It ends with the
-        best ensemble so far, and ``record_.stopped`` says what was cut short.
+        The most sample visits that ``fit`` may take, the final fit included: at least a pass of all
+        voters over the first increment. It ends with the best ensemble so far, and
+        ``record_.stopped`` says what was cut short. Voters that are fitted anew at each increment
+        are held to the passes that can be paid for, where they have ``max_iter``. Not for
+        ``partial_fit``, whose caller knows when to stop.
     max_seconds : float, default=None
         The same in seconds, as far as can be foretold by what went before.
     pool : {"auto", "linear", "estimator"} or DaskPool, default="auto"
@@ -392,6 +395,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         budget = Budget(self.max_cost, self.max_seconds)
         cuts = slices(len(labels), self.increment_size)
         training = self._start(classes, data.X)
+        budget.know(self._kinds(), self._seeds, self._differ)
         order = training.rng.permutation(len(labels))
         increments = budget.increments(training, (data.at(order[cut]) for cut in cuts))
         if self.verbose:
@@ -406,6 +410,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
                 finish(training, *data[1:], warm=is_warm)
             else:
                 budget.finish(training, data, warm=is_warm)
+        budget.conclude(training)
         self.classes_, self.n_samples_seen_, self._training = classes, len(y), training
         self._dtype = X.dtype
         self._discovery: Discovery | None = None

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from clusters import ClusterOfOne
 from sklearn.kernel_approximation import RBFSampler
-from sklearn.linear_model import SGDClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid.pools import EstimatorPool, LinearPool, Sample, Variety, pool_for
+from skliquid.pools.pool import hold
 from skliquid.pools.shard import Shard
 from skliquid.pools.sharded_pool import ShardedPool
 
@@ -174,3 +175,28 @@ def test_a_pool_of_some_voters_has_them_as_they_are_among_all(multiclass, variet
 
 def _linear(estimator):
     return estimator[-1] if hasattr(estimator, "steps") else estimator
+
+
+def fitted_anew(name, classes):
+    kinds, seeds = [LogisticRegression(), SGDClassifier()], range(N_VOTERS)
+    if name == "sharded":
+        members = np.array_split(VOTERS, 2)
+        shards = [
+            Shard(pool_for("linear", kinds, seeds, classes, None, only=some.tolist()))
+            for some in members
+        ]
+        return ShardedPool(ClusterOfOne(), members, shards, n_jobs=None, knows_visits=False)
+    variety = Variety(sample=Sample(0.9, bootstrap=False)) if name == "sampled" else Variety()
+    return pool_for("linear", kinds, seeds, classes, None, variety=variety)
+
+
+@pytest.mark.parametrize("name", ["grouped", "sampled", "sharded"])
+def test_who_is_fitted_anew_can_be_held_to_passes(multiclass, name):
+    X, y = multiclass
+    pool = fitted_anew(name, np.array(["a", "b", "c"]))
+    hold(pool, 2)
+    n_anew, n_by_increments = 3, 2
+    assert pool.train(VOTERS, X[:75], y[:75]) == 75 * (2 * n_anew + n_by_increments)
+    assert pool.train(VOTERS, X[75:], y[75:]) == 75 * (2 * 2 * n_anew + n_by_increments)
+    hold(pool, None)
+    assert pool.train(VOTERS, X, y) > 300 * (3 * n_anew) + 150 * n_by_increments

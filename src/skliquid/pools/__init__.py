@@ -4,7 +4,7 @@ from skliquid.pools.dask_pool import DaskPool
 from skliquid.pools.estimator_pool import EstimatorPool
 from skliquid.pools.fitted_pool import FittedPool, FittedVoter
 from skliquid.pools.fourier_features import FourierFeatures
-from skliquid.pools.grouped_pool import GroupedPool, pool_for
+from skliquid.pools.grouped_pool import GroupedPool, knows_visits, pool_for
 from skliquid.pools.linear_pool import LinearPool
 from skliquid.pools.pool import VoterPool
 from skliquid.pools.sampled_pool import SampledPool
@@ -36,6 +36,7 @@ __all__ = [
     "drawn_params",
     "drawn_subspaces",
     "fitted_maps",
+    "knows_visits",
     "pool_for",
     "seeded",
 ]

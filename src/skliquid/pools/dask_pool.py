@@ -15,10 +15,10 @@ from skliquid.cluster import (
     submitted,
     threads_of_workers,
 )
-from skliquid.pools.estimator_pool import learns_by_increments, takes_sample_weight
+from skliquid.pools.grouped_pool import knows_visits
 from skliquid.pools.shard import built, opened, versions
 from skliquid.pools.sharded_pool import ShardedPool
-from skliquid.pools.voters import Variety, voters_of
+from skliquid.pools.voters import Variety
 
 _ALIKE = Variety()
 
@@ -109,7 +109,7 @@ class DaskPool:
                 [(packed(asked | {"only": some.tolist()}), versions()) for some in members],
             ),
             n_jobs=n_jobs,
-            knows_visits=_knows_visits(kinds, seeds, variety),
+            knows_visits=knows_visits(kinds, seeds, variety),
             maps=variety.maps,
         )
 
@@ -177,10 +177,3 @@ def _check_at_least(least: int, **given: float | None) -> None:
     for name, value in given.items():
         if value is not None and not value >= least:
             raise ValueError(f"{name} must be at least {least}: got {value}. Raise it.")
-
-
-def _knows_visits(kinds: Sequence[Any], seeds: Sequence[int], variety: Variety) -> bool:
-    """Return whether every voter is sure to see each row of an increment once."""
-    voters = voters_of(kinds, seeds, variety.params) if variety.params else kinds
-    learn = all(learns_by_increments(each) for each in voters)
-    return learn and (variety.sample is None or all(takes_sample_weight(each) for each in kinds))

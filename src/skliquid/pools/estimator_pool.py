@@ -65,6 +65,8 @@ class EstimatorPool:
         The features that each voter looks at; None means all.
     """
 
+    _max_passes: int | None = None
+
     def __init__(
         self,
         estimators: Sequence[Any],
@@ -82,6 +84,10 @@ class EstimatorPool:
         self._rows_so_far: _Rows | None = None
         self._training_is_over = False
 
+    def hold(self, max_passes: int | None) -> None:
+        """Let nobody who is fitted anew on an increment take more passes; None means any."""
+        self._max_passes = max_passes
+
     def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
         """Train ``voters`` on one more increment and return the sample visits it took."""
         increment = self._rows(voters, X, y, sample_weight)
@@ -92,7 +98,7 @@ class EstimatorPool:
             if voter in self._by_increments:
                 estimator = self._fitted[voter] if voter in self._fitted else clone(unfitted)
                 return _taught(estimator, increment.seen_by(voter, self._subspaces), self._classes)
-            return _fitted_anew(unfitted, so_far.seen_by(voter, self._subspaces))
+            return _fitted_anew(unfitted, so_far.seen_by(voter, self._subspaces), self._max_passes)
 
         with _few_rows(len(y)):
             return self._replace(voters, trained)
@@ -270,16 +276,28 @@ def _fitted_further(estimator: Any, rows: _Rows, max_passes: int | None) -> tupl
 
 @contextmanager
 def _at_most(max_passes: int | None, estimator: Any) -> Iterator[None]:
-    """Hold ``estimator``, if it counts passes, to ``max_passes``."""
-    max_iter = getattr(estimator, "max_iter", None)
-    if max_passes is None or max_iter is None or max_iter <= max_passes:
+    """Hold ``estimator``, if its passes can be limited, to ``max_passes``."""
+    counting = _last_step(estimator)
+    max_iter = getattr(counting, "max_iter", None)
+    if max_passes is None or max_iter is None or max_passes >= most_passes(estimator):
         yield
         return
-    estimator.set_params(max_iter=max_passes)
+    counting.set_params(max_iter=max_passes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # there was no time to converge
         yield
-    estimator.set_params(max_iter=max_iter)
+    counting.set_params(max_iter=max_iter)
+
+
+def most_passes(estimator: Any) -> float:
+    """Return how often ``estimator`` goes over its training data at the most.
+
+    This is ``max_iter`` where there is one; else, as far as can be told, what it took last.
+    """
+    max_iter = getattr(_last_step(estimator), "max_iter", None)
+    if max_iter is None:
+        return n_passes(estimator)
+    return max(max_iter, 1) if max_iter >= 0 else np.inf  # SVC's -1 means no limit
 
 
 def n_passes(estimator: Any) -> int:
@@ -288,10 +306,15 @@ def n_passes(estimator: Any) -> int:
     This is ``n_iter_`` where there is one (the largest, if there are several; the last step's, in
     a pipeline), else one, as for a tree or a classifier wrapped in another.
     """
+    n_iter = getattr(_last_step(estimator), "n_iter_", None)
+    return 1 if n_iter is None else max(int(np.max(n_iter)), 1)
+
+
+def _last_step(estimator: Any) -> Any:
+    """Return ``estimator``, or what a pipeline ends with."""
     while hasattr(estimator, "steps"):
         estimator = estimator[-1]
-    n_iter = getattr(estimator, "n_iter_", None)
-    return 1 if n_iter is None else max(int(np.max(n_iter)), 1)
+    return estimator
 
 
 def _weights(rows: _Rows) -> dict[str, Floats]:

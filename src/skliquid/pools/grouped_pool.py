@@ -9,7 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
-from skliquid.pools.estimator_pool import EstimatorPool
+from skliquid.pools.estimator_pool import (
+    EstimatorPool,
+    learns_by_increments,
+    takes_sample_weight,
+)
 from skliquid.pools.feature_map import FeatureMap, Views
 from skliquid.pools.linear_pool import (
     LinearPool,
@@ -17,7 +21,7 @@ from skliquid.pools.linear_pool import (
     stays_with_its_kind,
     unsupported,
 )
-from skliquid.pools.pool import VoterPool
+from skliquid.pools.pool import VoterPool, hold
 from skliquid.pools.sampled_pool import SampledPool
 from skliquid.pools.voters import Variety, taken, voters_of
 
@@ -120,6 +124,11 @@ class GroupedPool:
         for pool in self._pools:
             pool.n_jobs = n_jobs
 
+    def hold(self, max_passes: int | None) -> None:
+        """Let nobody who is fitted anew on an increment take more passes; None means any."""
+        for pool in self._pools:
+            hold(pool, max_passes)
+
     def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
         """Train ``voters`` on one more increment and return the sample visits it took."""
         return sum(
@@ -214,6 +223,13 @@ class GroupedPool:
             positions = np.flatnonzero(pool_of == k)
             if len(positions):
                 yield k, self._name_in_pool[voters[positions]], positions
+
+
+def knows_visits(kinds: Sequence[Any], seeds: Sequence[int], variety: Variety) -> bool:
+    """Return whether every voter is sure to see each row of an increment once."""
+    voters = voters_of(kinds, seeds, variety.params) if variety.params else kinds
+    learn = all(learns_by_increments(each) for each in voters)
+    return learn and (variety.sample is None or all(takes_sample_weight(each) for each in kinds))
 
 
 def _of(sample_weight: Floats | None, positions: Voters) -> Floats | None:

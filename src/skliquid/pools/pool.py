@@ -1,6 +1,6 @@
 """VoterPool: what training asks of its voters."""
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
 
@@ -51,3 +51,18 @@ class VoterPool(Protocol):
     def keep(self, voters: Voters, *, training_is_over: bool) -> None:
         """Forget all other voters; when training is over, copies need not carry its rows."""
         ...
+
+
+@runtime_checkable
+class HoldsVoters(Protocol):
+    """A pool with voters that may be fitted anew at each increment, and how often is its say."""
+
+    def hold(self, max_passes: int | None) -> None:
+        """Let nobody who is fitted anew on an increment take more passes; None means any."""
+        ...
+
+
+def hold(pool: VoterPool, max_passes: int | None) -> None:
+    """Hold voters to ``max_passes`` on increments, where they may take more than one."""
+    if isinstance(pool, HoldsVoters):
+        pool.hold(max_passes)

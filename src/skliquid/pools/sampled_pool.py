@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
-from skliquid.pools.pool import VoterPool
+from skliquid.pools.pool import VoterPool, hold
 
 _MOST_NUMBERS_AT_ONCE = 2**24
 
@@ -44,6 +44,10 @@ class SampledPool:
     @n_jobs.setter
     def n_jobs(self, n_jobs: int | None) -> None:
         self.sampled.n_jobs = n_jobs
+
+    def hold(self, max_passes: int | None) -> None:
+        """Let nobody who is fitted anew on an increment take more passes; None means any."""
+        hold(self.sampled, max_passes)
 
     def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
         """Train ``voters`` on one more increment and return the sample visits it took."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from skliquid.arrays import Voters
 from skliquid.pools.grouped_pool import pool_for
-from skliquid.pools.pool import VoterPool
+from skliquid.pools.pool import VoterPool, hold
 
 
 class Shard(NamedTuple):
@@ -60,11 +60,13 @@ def stepped(
     *,
     method: str,
     n_jobs: int | None,
+    max_passes: int | None,
     how: dict[str, Any],
 ) -> Shard:
     """Return the shard after ``voters`` have learned from ``rows``, and others are forgotten."""
     pool = copy.deepcopy(shard.pool)
     pool.n_jobs = n_jobs
+    hold(pool, max_passes)
     if to_keep is not None:
         pool.keep(to_keep, training_is_over=False)
     return Shard(pool, getattr(pool, method)(voters, *rows, *weights, **how))

@@ -77,6 +77,7 @@ class ShardedPool:
         self._to_keep: Voters | None = None
         self._sent: dict[str, tuple[tuple[Any, ...], Any]] = {}
         self._n_steps = self._n_bytes = 0
+        self._max_passes: int | None = None
         self._shards = list(shards)
 
     @property
@@ -89,6 +90,12 @@ class ShardedPool:
         self._n_jobs = n_jobs
         if self._here is not None:
             self._here.n_jobs = n_jobs
+
+    def hold(self, max_passes: int | None) -> None:
+        """Let nobody who is fitted anew on an increment take more passes; None means any."""
+        self._max_passes = max_passes
+        if self._here is not None:
+            self._here.hold(max_passes)
 
     def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
         """Train ``voters`` on one more increment and return the sample visits it takes."""
@@ -181,7 +188,12 @@ class ShardedPool:
             for k, some, positions in parts
         ]
         changed = self._cluster.submit(
-            tasks.stepped, steps, method=method, n_jobs=self._n_jobs, how=how
+            tasks.stepped,
+            steps,
+            method=method,
+            n_jobs=self._n_jobs,
+            max_passes=self._max_passes,
+            how=how,
         )
         for (k, _, _), shard in zip(parts, changed, strict=True):
             self._shards[k] = shard
