@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skliquid import LiquidEnsembleClassifier
+from skliquid import LiquidEnsembleClassifier, train_on
 
 SGD = SGDClassifier()
 PIPELINE = make_pipeline(StandardScaler(), SGDClassifier(max_iter=50, tol=None))
@@ -158,6 +158,25 @@ def test_voters_that_count_no_passes_are_held_to_the_budget_too(binary):
     assert "ended delegation" in ensemble.record_.stopped
     assert "held" not in ensemble.record_.stopped  # a tree takes one pass, or none
     assert limit / 2 < ensemble.training_cost_.total <= limit
+
+
+@pytest.mark.parametrize("limit", [{"max_cost": 10**6}, {"max_seconds": 60.0}], ids=str)
+def test_a_stream_has_no_budget(binary, limit):
+    (name,) = limit
+    ensemble = LiquidEnsembleClassifier(SGD, n_estimators=5, n_final=2, random_state=0)
+    with pytest.raises(ValueError, match=f"{name} must be None in partial_fit"):
+        ensemble.set_params(**limit).partial_fit(*binary)
+    ensemble.fit(*binary)
+    with pytest.raises(ValueError, match=f"{name} must be None in partial_fit"):
+        ensemble.partial_fit(*binary)
+    cost = ensemble.training_cost_.total
+    ensemble.set_params(**{name: None}).partial_fit(*binary)
+    assert ensemble.training_cost_.total > cost
+
+
+def test_a_budget_for_a_file_is_refused_before_the_file_is_read():
+    with pytest.raises(ValueError, match="max_cost must be None in partial_fit"):
+        train_on("nowhere.csv", target="y", ensemble=LiquidEnsembleClassifier(max_cost=10**6))
 
 
 def test_training_ends_in_time(binary):

@@ -48,6 +48,7 @@ from skliquid.validation import (
     check_has_begun,
     check_max_features,
     check_max_samples,
+    check_no_budget,
     check_not_pruned,
     check_parameters,
     check_pool,
@@ -452,6 +453,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             The ensemble.
         """
         self._check_parameters()
+        self._check_no_budget()
         known, seen = getattr(self, "classes_", None), getattr(self, "n_samples_seen_", 0)
         X, y = check_X_y(self, X, y, reset=not hasattr(self, "n_samples_seen_"))
         if known is None:
@@ -528,6 +530,9 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         check_final_fit(self.final_fit, self._kinds())
         check_pool(self.pool, self._kinds())
         check_variety(self.feature_maps, self.param_distributions)
+
+    def _check_no_budget(self) -> None:
+        check_no_budget(self.max_cost, self.max_seconds)
 
     def _named_kinds(self) -> list[tuple[str, Any]]:
         if isinstance(self.estimator, list):

@@ -175,6 +175,17 @@ def check_max_samples(max_samples: Any) -> None:
         )
 
 
+def check_no_budget(max_cost: int | None, max_seconds: float | None) -> None:
+    """Raise when a budget is set for data whose end is not known."""
+    for name, limit in (("max_cost", max_cost), ("max_seconds", max_seconds)):
+        if limit is not None:
+            raise ValueError(
+                f"{name} must be None in partial_fit: {limit} would be a limit of fit, while here "
+                "the caller decides how many rows come. Set it to None, and give no more rows when "
+                "training_cost_.total is high enough."
+            )
+
+
 def check_can_go_on(training: Any, n_estimators: int) -> None:
     """Raise when training was broken off in an increment, or its voters are others by now."""
     if training.is_interrupted:

@@ -116,6 +116,7 @@ def train_on(
     check_count("every", every, like=100)
     _check_ensemble(ensemble)
     wanted = LiquidEnsembleClassifier() if ensemble is None else ensemble
+    wanted._check_no_budget()
     wanted._check_parameters()  # now, not when the target has been read
     own = None if wanted.increment_size == "auto" else wanted.increment_size
     size = own if increment_size is None else increment_size
