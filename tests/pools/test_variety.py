@@ -298,6 +298,19 @@ def test_maps_give_arrays_whatever_output_is_set(binary):
     assert np.array_equal(plain.fit(X, y).predict_proba(X), framed.predict_proba(X))
 
 
+class Picky(DecisionTreeClassifier):
+    def fit(self, X, y, sample_weight=None):
+        assert sample_weight.min() > 0
+        return super().fit(X, y, sample_weight)
+
+
+def test_rows_that_were_not_drawn_are_not_shown_to_voters_fitted_anew(binary):
+    ensemble = LiquidEnsembleClassifier(
+        Picky(max_depth=2), n_estimators=3, n_final=2, bootstrap=True, random_state=0
+    )
+    assert ensemble.fit(*binary).score(*binary) > 0.8
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [

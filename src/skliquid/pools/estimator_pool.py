@@ -41,6 +41,13 @@ class _Rows(NamedTuple):
             weights = weights[voter]
         return self._replace(X=X, sample_weight=weights)
 
+    def that_count(self) -> "_Rows":
+        """Return the rows that do not weigh zero."""
+        if self.sample_weight is None or self.sample_weight.all():
+            return self
+        counts = self.sample_weight > 0
+        return _Rows(self.X[counts], self.labels[counts], self.sample_weight[counts])
+
     def repeated(self) -> "_Rows":
         """Return rows as often as they weigh, for voters that know no weights."""
         if self.sample_weight is None:
@@ -257,13 +264,15 @@ def _taught(estimator: Any, rows: _Rows, classes: NDArray[Any]) -> tuple[Any, in
 def _fitted_anew(estimator: Any, rows: _Rows, max_passes: int | None = None) -> tuple[Any, int]:
     """Return a fresh copy of ``estimator``, fitted, and the visits."""
     rows = rows if takes_sample_weight(estimator) else rows.repeated()
-    counts = slice(None) if rows.sample_weight is None else rows.sample_weight > 0
-    n_classes = len(np.unique(rows.labels[counts]))
+    n_given, those_that_count = len(rows.labels), rows.that_count()
+    if not learns_by_increments(estimator):  # others take a step for every row
+        rows = those_that_count
+    n_classes = len(np.unique(those_that_count.labels))
     # not every classifier learns from one class, and there is only one thing to say of it
     fresh = clone(estimator) if n_classes > 1 else DummyClassifier()
     with _at_most(max_passes, fresh):
         fresh.fit(rows.X, rows.labels, **_weights(rows))
-    return fresh, n_passes(fresh) * len(rows.labels)
+    return fresh, n_passes(fresh) * n_given
 
 
 def _fitted_further(estimator: Any, rows: _Rows, max_passes: int | None) -> tuple[Any, int]:
