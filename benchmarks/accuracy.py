@@ -34,7 +34,7 @@ from sklearn.model_selection import HalvingRandomSearchCV, train_test_split
 from threadpoolctl import threadpool_limits
 
 from skliquid import LiquidEnsembleClassifier
-from skliquid.datasets import DATASET_NAMES
+from skliquid.datasets import DATASET_NAMES, load_dataset
 from skliquid.experiments.protocols import Halves, halves
 from skliquid.mechanisms import Mechanism
 from skliquid.mechanisms.probability import any_candidate
@@ -343,6 +343,8 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="where to write the tables")
     parser.add_argument("--results", type=Path, help="where to keep every single result, as CSV")
     options = parser.parse_args()
+    for name in options.datasets:
+        load_dataset(name)  # so that what is not there is known before, not after minutes
     kind = "choose" if options.choose else "report"
     results = run(options.datasets, options.splits, kind, options.methods, options.jobs)
     if options.results:
