@@ -23,6 +23,7 @@ from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.validation import refuse_plan
 
 _MOST_CATEGORIES = 50
+_CATEGORIES_OF_POLARS = ("Boolean", "Categorical", "Enum", "Object", "String")
 
 
 def tabular_pipeline(classifier: Any = None, **parameters: Any) -> Pipeline:
@@ -198,8 +199,11 @@ def _kinds(table: Any) -> list[str]:
 
 def _kind(dtype: Any) -> str:
     """Return what a column of pandas or polars holds, by the type of its values."""
-    value = dtype.to_python() if hasattr(dtype, "to_python") else dtype.type
-    is_category = value is object or value.__name__ == "CategoricalDtypeType"
+    if hasattr(dtype, "is_numeric"):  # as in polars
+        is_category = dtype.base_type().__name__ in _CATEGORIES_OF_POLARS
+        return "number" if dtype.is_numeric() else "category" if is_category else "other"
+    value = dtype.type
+    is_category = value.__name__ == "CategoricalDtypeType"
     if is_category or issubclass(value, str | bool | np.bool_ | np.object_):
         return "category"
     is_number = issubclass(value, Real | Decimal) and not issubclass(value, np.timedelta64)
