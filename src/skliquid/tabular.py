@@ -256,13 +256,25 @@ def _as_text(table: Any) -> NDArray[np.object_]:
         columns = [table[name].to_list() for name in table.columns]
     else:
         columns = table.T.tolist()
-    return np.column_stack([np.array(list(map(_text, values)), dtype=object) for values in columns])
+    texts = [[text_of(value) or "" for value in values] for values in columns]
+    return np.column_stack([np.array(each, dtype=object) for each in texts])
 
 
-def _text(value: Any) -> str:
-    """Return the same text for 1 and 1.0, which pandas makes of it where others are missing."""
+def text_of(value: Any) -> str | None:
+    """Return a category as text, or None if it is missing.
+
+    A whole number is written without a point, as a column of whole numbers becomes one of broken
+    ones in pandas when a value is missing.
+
+    Examples
+    --------
+    >>> text_of(1001.0), text_of(0.5), text_of(True), text_of(float("nan"))
+    ('1001', '0.5', 'True', None)
+    """
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return ""
+        return None
     if isinstance(value, float | np.floating):
-        value = "" if isnan(value) else int(value) if value.is_integer() else value
+        if isnan(value):
+            return None
+        value = int(value) if value.is_integer() else float(value)
     return str(value)

@@ -6,12 +6,12 @@ import pyarrow as pa
 import pytest
 
 from skliquid.streams.category_text import (
-    as_text,
     as_truth,
     column_as_text,
     column_as_truth,
     with_texts,
 )
+from skliquid.tabular import text_of
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from skliquid.streams.category_text import (
     ],
 )
 def test_a_value_has_one_text(value, text):
-    assert as_text(value) == text
+    assert text_of(value) == text
 
 
 @pytest.mark.parametrize("value", [True, 1, 1.0, "1", "true", "True", np.True_])

@@ -161,7 +161,7 @@ def test_a_restart_begins_anew_when_all_is_checked(table, write, tmp_path):
         train_on(path, target="il", checkpoint=kept, restart=True)
     with pytest.raises(ValueError, match=r"checkpoint must be a file: .* is a folder"):
         trained(path, tmp_path, restart=True)
-    with pytest.raises(ValueError, match=r"checkpoint must not be a file of the data: .*a.csv is"):
+    with pytest.raises(ValueError, match=r"checkpoint must not be a file that is needed: .*a.csv"):
         trained(path, path, restart=True)
     assert kept.read_bytes() == b"hours of work"
     seen = []

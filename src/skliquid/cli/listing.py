@@ -18,3 +18,8 @@ def print_list(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
     on_screen = Console()
     console = on_screen if on_screen.is_terminal else Console(width=_WIDEST)
     console.print(table)
+
+
+def listed(columns: Iterable[str]) -> str:
+    """Return the names of columns in words."""
+    return ", ".join(name or "a column without a name" for name in columns)

@@ -14,11 +14,12 @@ from pyarrow.csv import CSVWriter
 from pyarrow.parquet import ParquetWriter
 from rich.console import Console
 
-from skliquid.cli.outputs import check_output, listed
+from skliquid.cli.listing import listed
 from skliquid.cli.refusal import refusing
 from skliquid.streams import load_model
 from skliquid.streams.files import data_paths
 from skliquid.streams.model import Predictions
+from skliquid.streams.outputs import check_output
 from skliquid.streams.reason import reason
 
 
@@ -41,7 +42,7 @@ def predict(
     with refusing(console):
         if out is not None:
             _check_ending(out)
-            check_output(out, [model, *data_paths(data)], option="--out")
+            check_output(out, [model, *data_paths(data)], name="--out")
         trained = load_model(model)
         labels = [str(label) for label in trained.ensemble.classes_] if proba else []
         if unused := trained.unused(data):

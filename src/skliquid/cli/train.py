@@ -16,13 +16,14 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from skliquid.cli.outputs import check_output, default_name, listed
+from skliquid.cli.listing import listed
 from skliquid.cli.refusal import refusing
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.mechanisms import MECHANISMS
 from skliquid.streams import Progress, StreamedModel, train_on
 from skliquid.streams.files import data_paths
 from skliquid.streams.kinds import Kind
+from skliquid.streams.outputs import check_output, default_name
 
 
 def train(
@@ -76,8 +77,8 @@ def train(
     with refusing(console), display.shown():
         _check_mechanism(mechanism)
         inputs = data_paths(data)
-        check_output(out, inputs, option="--model")
-        check_output(kept, [*inputs, out], option="--checkpoint")
+        check_output(out, inputs, name="--model")
+        check_output(kept, [*inputs, out], name="--checkpoint")
         try:
             trained = train_on(
                 data,

@@ -2,35 +2,17 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from skliquid.streams.kinds import Kinds
-
-
-def as_text(value: Any) -> str | None:
-    """Return a value as text, or None if it is missing.
-
-    A whole number is written without a point, as a column of whole numbers becomes one of broken
-    ones in pandas when a value is missing.
-
-    Examples
-    --------
-    >>> as_text(1001.0), as_text(0.5), as_text(True), as_text(float("nan"))
-    ('1001', '0.5', 'True', None)
-    """
-    if pd.isna(value):
-        return None
-    if isinstance(value, float | np.floating):
-        value = int(value) if value.is_integer() else float(value)
-    return str(value)
+from skliquid.tabular import text_of
 
 
 def as_truth(value: Any) -> str | None:
     """Return the text of a truth value, which may be written as a number or as text."""
-    text = as_text(value)
+    text = text_of(value)
     return text and {"0": "False", "1": "True"}.get(text, text.capitalize())
 
 
@@ -38,7 +20,7 @@ def column_as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column of a file as text; each different value is looked at once."""
     values = column.combine_chunks()
     encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
-    texts = pa.array([as_text(value) for value in encoded.dictionary.to_pandas()], pa.string())
+    texts = pa.array([text_of(value) for value in encoded.dictionary.to_pandas()], pa.string())
     return pa.chunked_array([texts.take(encoded.indices)])
 
 
@@ -58,7 +40,7 @@ def with_texts(frame: Any, kinds: Kinds) -> Any:
     frame = frame if isinstance(frame, pd.DataFrame) else frame.to_pandas()
     return frame.assign(
         **{
-            name: frame[name].astype(object).map(as_truth if kinds[name] == "truth" else as_text)
+            name: frame[name].astype(object).map(as_truth if kinds[name] == "truth" else text_of)
             for name in frame.columns
             if kinds.get(name, "number") != "number"
         }

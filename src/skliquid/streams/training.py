@@ -25,6 +25,7 @@ from skliquid.streams.increments import (
 )
 from skliquid.streams.kinds import Kind
 from skliquid.streams.model import StreamedModel
+from skliquid.streams.outputs import check_output
 from skliquid.streams.value_hash import value_hash
 
 _TIMES_JUDGED = 100
@@ -132,7 +133,7 @@ def train_on(
         increments.increment_size = _fitting(increments.n_rows)
     kept = None
     if checkpoint is not None:
-        _check_checkpoint(Path(checkpoint), increments.files.paths)
+        check_output(Path(checkpoint), increments.files.paths, name="checkpoint")
         known = None if classes is None else increments.classes.tolist()
         settings = _settings(wanted, increments, classes=known, sample_size=sample_size)
         kept = Checkpoint(Path(checkpoint), increments.files.fingerprint(), settings)
@@ -170,18 +171,6 @@ def _check_ensemble(ensemble: object) -> None:
         raise TypeError(
             f"ensemble must be a LiquidEnsembleClassifier: {ensemble!r} is none. Give one, without "
             "a coder, as columns are coded here."
-        )
-
-
-def _check_checkpoint(checkpoint: Path, data: Sequence[Path]) -> None:
-    if checkpoint.is_dir():
-        raise ValueError(
-            f"checkpoint must be a file: {checkpoint} is a folder. Give a name in it, such as "
-            f"{checkpoint / 'training.checkpoint'}."
-        )
-    if checkpoint.exists() and any(checkpoint.samefile(each) for each in data):
-        raise ValueError(
-            f"checkpoint must not be a file of the data: {checkpoint} is. Give another name."
         )
 
 

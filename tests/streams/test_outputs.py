@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from skliquid.cli.outputs import check_output, default_name
+from skliquid.streams.outputs import check_output, default_name
 
 
 @pytest.mark.parametrize(
@@ -29,15 +29,15 @@ def test_a_link_to_an_input_is_no_output(tmp_path):
     (tmp_path / "a.csv").write_text("a")
     (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
     with pytest.raises(ValueError, match="--out must not be a file that is needed"):
-        check_output(tmp_path / "b.csv", [tmp_path / "a.csv"], option="--out")
+        check_output(tmp_path / "b.csv", [tmp_path / "a.csv"], name="--out")
 
 
 def test_the_folder_of_an_output_is_made(tmp_path):
-    check_output(tmp_path / "new" / "deep" / "o.csv", [], option="--out")
+    check_output(tmp_path / "new" / "deep" / "o.csv", [], name="--out")
     assert (tmp_path / "new" / "deep").is_dir()
 
 
 def test_a_folder_that_may_not_be_written_to_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("os.access", lambda *_: False)
     with pytest.raises(ValueError, match="--out must be in a folder that may be written to"):
-        check_output(tmp_path / "o.csv", [], option="--out")
+        check_output(tmp_path / "o.csv", [], name="--out")

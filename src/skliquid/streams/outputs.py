@@ -1,34 +1,34 @@
 """Where results go: looked at before the work, so that it is not done for nothing."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from skliquid.streams.files import FORMATS
 
 
-def check_output(path: Path, inputs: Sequence[Path], *, option: str) -> None:
+def check_output(path: Path, inputs: Sequence[Path], *, name: str) -> None:
     """Raise unless ``path`` can be written without harm; its folder is made if it is not there."""
     if path.is_dir():
         raise ValueError(
-            f"{option} must be a file: {path} is a folder. Give a name in it, such as "
+            f"{name} must be a file: {path} is a folder. Give a name in it, such as "
             f"{path / 'result'}."
         )
     if any(_is_same(path, each) for each in inputs):
         raise ValueError(
-            f"{option} must not be a file that is needed: {path} would be overwritten. "
+            f"{name} must not be a file that is needed: {path} would be overwritten. "
             "Give another name."
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise ValueError(
-            f"{option} must be in a folder: {path.parent} cannot be one ({error.strerror}). "
+            f"{name} must be in a folder: {path.parent} cannot be one ({error.strerror}). "
             "Give another name."
         ) from error
     if not os.access(path.parent, os.W_OK):
         raise ValueError(
-            f"{option} must be in a folder that may be written to: {path.parent} may not. "
+            f"{name} must be in a folder that may be written to: {path.parent} may not. "
             "Give another name."
         )
 
@@ -47,11 +47,6 @@ def default_name(data: Path) -> str:
     >>> default_name(Path("sales.2023.csv.gz"))
     'sales.2023.skliquid'
     """
-    name = data.resolve().name or "model"
-    ending = max((e for e in FORMATS if name.lower().endswith(e)), key=len, default="")
-    return f"{name[: len(name) - len(ending)]}.skliquid"
-
-
-def listed(columns: Iterable[str]) -> str:
-    """Return the names of columns in words."""
-    return ", ".join(name or "a column without a name" for name in columns)
+    stem = data.resolve().name or "model"
+    ending = max((e for e in FORMATS if stem.lower().endswith(e)), key=len, default="")
+    return f"{stem[: len(stem) - len(ending)]}.skliquid"
