@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
 
-.PHONY: help test test-oldest check format reproduce reproduce-full bench bench-accuracy bench-drift bench-files bench-cluster clean
+.PHONY: help test test-oldest check format reproduce reproduce-full bench bench-accuracy bench-drift bench-files bench-cluster docs clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -48,6 +48,11 @@ bench-cluster: $(VENV)/installed  ## when a cluster pays, by processes on this m
 bench-files: $(VENV)/installed  ## memory and rows a second on a file of 2 GB, in half an hour or so
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/large_files.py
+
+docs: $(VENV)/installed  ## the pages of docs/ and the API, as a site in out/docs
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs out/docs
+	@echo "Open out/docs/index.html"
 
 clean:  ## remove what the other targets made
 	rm -rf out $(VENV) $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -194,7 +194,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         The classes, sorted.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, when X had names that are all strings.
     n_samples_seen_ : int
         Number of rows given to ``fit``, or to ``partial_fit`` so far.
