@@ -304,6 +304,19 @@ class Picky(DecisionTreeClassifier):
         return super().fit(X, y, sample_weight)
 
 
+def test_voters_that_drew_one_class_are_the_same_through_every_pool():
+    X, y = np.random.default_rng(0).normal(size=(12, 3)), np.repeat([0, 1], [10, 2])
+    few_of_one_class = {"bootstrap": True, "increment_size": 4, "random_state": 0}
+    linear, loop = (
+        LiquidEnsembleClassifier(
+            SGDClassifier(), n_estimators=20, n_final=5, pool=pool, **few_of_one_class
+        ).fit(X, y)
+        for pool in ("linear", "estimator")
+    )
+    assert_same_voters(linear.estimators_, loop.estimators_)
+    assert linear.training_cost_ == loop.training_cost_
+
+
 def test_rows_that_were_not_drawn_are_not_shown_to_voters_fitted_anew(binary):
     ensemble = LiquidEnsembleClassifier(
         Picky(max_depth=2), n_estimators=3, n_final=2, bootstrap=True, random_state=0

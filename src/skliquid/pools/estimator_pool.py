@@ -264,10 +264,10 @@ def _taught(estimator: Any, rows: _Rows, classes: NDArray[Any]) -> tuple[Any, in
 def _fitted_anew(estimator: Any, rows: _Rows, max_passes: int | None = None) -> tuple[Any, int]:
     """Return a fresh copy of ``estimator``, fitted, and the visits."""
     rows = rows if takes_sample_weight(estimator) else rows.repeated()
-    n_given, those_that_count = len(rows.labels), rows.that_count()
+    n_given = len(rows.labels)
     if not learns_by_increments(estimator):  # others take a step for every row
-        rows = those_that_count
-    n_classes = len(np.unique(those_that_count.labels))
+        rows = rows.that_count()
+    n_classes = len(np.unique(rows.labels))
     # not every classifier learns from one class, and there is only one thing to say of it
     fresh = clone(estimator) if n_classes > 1 else DummyClassifier()
     with _at_most(max_passes, fresh):
