@@ -279,6 +279,21 @@ def test_pools_agree_on_classes_that_come_late():
     assert np.array_equal(one, other)
 
 
+def test_an_ensemble_is_as_before_when_learning_a_late_class_fails():
+    X, y = late_classes(3, 200)
+    mixed = np.random.default_rng(0).permutation(400)
+    failed, undisturbed = (small().partial_fit(X[mixed], y[mixed]) for _ in range(2))
+    with pytest.raises(ZeroDivisionError):
+        failed.set_params(delegation_rate=lambda t: 1 / 0).partial_fit(X[350:], y[350:])
+    failed.set_params(delegation_rate=small().delegation_rate)
+    assert np.array_equal(failed.predict_proba(X), undisturbed.predict_proba(X))
+    assert len(failed.record_) == len(undisturbed.record_)
+    for ensemble in (failed, undisturbed):
+        ensemble.partial_fit(X[350:], y[350:])
+    assert np.array_equal(failed.predict_proba(X), undisturbed.predict_proba(X))
+    assert failed.training_cost_ == undisturbed.training_cost_
+
+
 def test_a_second_fit_forgets_what_was_discovered():
     X, y = late_classes(3)
     ensemble = small().partial_fit(X[:800], y[:800])

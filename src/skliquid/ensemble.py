@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,13 @@ _VOTES_AT_ONCE, _ROWS_AT_ONCE = 5_000_000, 2**14
 _INCREMENTS_REMEMBERED = 20
 _VOTER = SGDClassifier(average=True, n_iter_no_change=1)
 """The voter of an ensemble that is not told otherwise; an average needs no long polishing."""
+
+
+class Origin(NamedTuple):
+    """What voters were made from."""
+
+    seeds: list[int]
+    variety: Variety
 
 
 class LiquidEnsembleClassifier(ClassifierMixin, Composition):
@@ -224,6 +231,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     (True, 50)
     """
 
+    _origin = Origin([], Variety())
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [has_methods("fit"), list, None],
         "n_estimators": [positive_integer],
@@ -395,8 +403,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
 
         budget = Budget(self.max_cost, self.max_seconds)
         cuts = slices(len(labels), self.increment_size)
-        training = self._start(classes, data.X)
-        budget.know(self._kinds(), self._seeds, self._differ)
+        training, origin = self._start(classes, data.X)
+        budget.know(self._kinds(), *origin)
         order = training.rng.permutation(len(labels))
         increments = budget.increments(training, (data.at(order[cut]) for cut in cuts))
         if self.verbose:
@@ -412,8 +420,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             else:
                 budget.finish(training, data, warm=is_warm)
         budget.conclude(training)
-        self.classes_, self.n_samples_seen_, self._training = classes, len(y), training
-        self._dtype = X.dtype
+        self.classes_, self.n_samples_seen_, self._dtype = classes, len(y), X.dtype
+        self._training, self._origin = training, origin
         self._discovery: Discovery | None = None
         self._keep(rules, training_is_over=True)
         return self
@@ -485,16 +493,16 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     ) -> None:
         """Train on ``data``, from the start or from where training is."""
         known, rules = getattr(self, "classes_", None), self._rules(None)
-        training = getattr(self, "_training", None)
+        training, origin = getattr(self, "_training", None), self._origin
         if training is None and len(data.y) == 0:  # which leaves nothing to begin with
             self.classes_, self._dtype = classes, data.X.dtype
             return
         if training is None:
-            training = self._start(classes, data.X)
+            training, origin = self._start(classes, data.X)
         check_can_go_on(training, self.n_estimators)
         check_revocable(rules.mechanism.scored(training.graph), getattr(self, "_held", None))
         if known is not None and len(classes) > len(known):
-            self._learn_again(training, rules, classes)
+            training = self._learned_again(training, origin, rules, classes)
         size = max(len(data.y), 1) if self.increment_size == "auto" else self.increment_size
         cuts = slices(len(data.y), size)
         increments: Iterable[Rows] = (data.at(cut) for cut in cuts)
@@ -502,18 +510,23 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             increments = told(training, increments, training.record.n_increments + len(cuts))
         training.pool.n_jobs, training.record.most = self.n_jobs, INCREMENTS_KEPT
         train(training, rules, increments, self._evaluation(training, eval_set))
-        self.classes_, self._training, self._dtype = classes, training, data.X.dtype
+        self.classes_, self._dtype = classes, data.X.dtype
+        self._training, self._origin = training, origin
         if training.record:
             self._keep(rules, training_is_over=False)
 
-    def _learn_again(self, training: Training, rules: Rules, classes: NDArray[Any]) -> None:
-        """Let voters that know ``classes`` take the place of those that knew fewer."""
+    def _learned_again(
+        self, training: Training, origin: Origin, rules: Rules, classes: NDArray[Any]
+    ) -> Training:
+        """Return a copy of ``training``, with voters that know ``classes`` instead of fewer.
+
+        If something fails, the ensemble is still what it was.
+        """
         kept: Any = self._discovery and self._discovery.rows
         voters = rules.mechanism.scored(training.graph)
-        pool = self._pool(classes)
+        pool = self._pool(classes, origin)
         visits = pool.train(voters, kept.X, encode(kept.y, classes), kept.sample_weight)
-        training.pool = pool
-        training.record.increments_cost += visits
+        return training.with_pool(pool, visits)
 
     def _keep(self, rules: Rules, *, training_is_over: bool) -> None:
         """Forget the voters that will not be asked again."""
@@ -566,16 +579,14 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         pool = self._training.pool if "_training" in vars(self) else None
         return pool if isinstance(pool, FittedPool) else None
 
-    def _start(self, classes: NDArray[Any], X: Any) -> Training:
+    def _start(self, classes: NDArray[Any], X: Any) -> tuple[Training, Origin]:
         entropy = check_random_state(self.random_state).randint(2**31 - 1)
         sources = np.random.SeedSequence(int(entropy)).spawn(3)
         of_voters, of_choices, of_variety = sources
         seeds = of_voters.generate_state(int(self.n_estimators)).tolist()
-        self._seeds = seeds
-        self._differ = self._variety(X, np.random.default_rng(of_variety))
-        pool = self._pool(classes)
-        rng = np.random.default_rng(of_choices)
-        return Training.of(pool, len(seeds), self.n_final, rng, memory=self._memory())
+        origin = Origin(seeds, self._variety(X, np.random.default_rng(of_variety)))
+        pool, rng = self._pool(classes, origin), np.random.default_rng(of_choices)
+        return Training.of(pool, len(seeds), self.n_final, rng, memory=self._memory()), origin
 
     def _memory(self) -> Memory:
         """Return over what accuracies are averaged."""
@@ -585,13 +596,13 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         mechanism = as_mechanism(self.mechanism, revocable=self.revocable)
         return _INCREMENTS_REMEMBERED if mechanism.is_revocable else None
 
-    def _pool(self, classes: NDArray[Any]) -> VoterPool:
+    def _pool(self, classes: NDArray[Any], origin: Origin) -> VoterPool:
         """Return the voters, not trained."""
         named = isinstance(self.pool, str)
         make: Callable[..., VoterPool] = (
             partial(pool_for, self.pool) if named else self.pool.pool_for
         )
-        return make(self._kinds(), self._seeds, classes, self.n_jobs, variety=self._differ)
+        return make(self._kinds(), origin.seeds, classes, self.n_jobs, variety=origin.variety)
 
     def _variety(self, X: Any, rng: np.random.Generator) -> Variety:
         """Return what voters do not have in common; maps are fitted to ``X``."""
@@ -715,7 +726,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         if self._fitted_pool is not None:
             seen = [voter.features for voter in self._fitted_pool.voters(voters)]
             return [everything if features is None else features for features in seen]
-        return [everything[self._differ.features_of(v, n_kinds)] for v in voters.tolist()]
+        return [everything[self._origin.variety.features_of(v, n_kinds)] for v in voters.tolist()]
 
     @property
     def estimator_weights_(self) -> Voters:

@@ -3,8 +3,9 @@
 The comments give the lines of the paper's Algorithm 1.
 """
 
+import copy
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -80,6 +81,12 @@ class Training:
         accuracy = estimate_of(n_voters, memory)  # line 2
         answers = Answers.of_nothing(n_voters)
         return cls(pool, graph, accuracy, TrainingRecord(n_final), rng, answers)
+
+    def with_pool(self, pool: VoterPool, cost: int) -> "Training":
+        """Return a copy whose voters are those of ``pool``, who took ``cost`` to catch up."""
+        record = replace(self.record, increments=[*self.record.increments])
+        record.increments_cost += cost
+        return replace(self, pool=pool, record=record, rng=copy.deepcopy(self.rng))
 
 
 def train(

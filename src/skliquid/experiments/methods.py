@@ -59,10 +59,8 @@ def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int
     if not is_finished:
         n_cuts = _n_delegations(schedule, method["n_estimators"], method["n_final"])
         cuts = cuts[: max(n_cuts, 1)]  # where nobody ever delegates, voters still learn something
-    training, rules = (
-        ensemble._start(np.unique(halves.y_train), halves.X_train),
-        ensemble._rules(len(cuts)),
-    )
+    training, _ = ensemble._start(np.unique(halves.y_train), halves.X_train)
+    rules = ensemble._rules(len(cuts))
     data = Rows(range(len(halves.y_train)), halves.X_train, halves.y_train, None)
     order = training.rng.permutation(len(data.y))
     curve = _Curve(training, halves, always=not is_finished) if method.get("curves", True) else None
