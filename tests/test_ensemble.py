@@ -285,6 +285,15 @@ def test_fitting_again_starts_anew(binary):
     assert same(ensemble.fit(X, y), small().fit(X, y), X)
 
 
+def test_fitting_again_in_vain_leaves_the_voters_their_features(binary):
+    X, y = binary
+    ensemble = small(max_features=0.3).fit(X, y)
+    features = ensemble.estimators_features_
+    with pytest.raises(ZeroDivisionError):
+        ensemble.set_params(delegation_rate=lambda t: 1 / 0, random_state=1).fit(X, y)
+    assert np.array_equal(ensemble.estimators_features_, features)
+
+
 @given(seed=st.integers(0, 999))
 @settings(max_examples=8)
 def test_rows_may_change_places_within_an_increment_where_voters_do_not_mind(binary, seed):
@@ -345,16 +354,27 @@ def test_stopping_and_resuming_does_not_change_a_bit(binary, voter):
     assert same(straight, resumed, X)
 
 
-def test_an_array_may_be_used_again_for_the_next_rows(binary):
+@pytest.mark.parametrize("voter", [SGDClassifier(), DecisionTreeClassifier(max_depth=3)])
+def test_arrays_may_be_used_again_for_the_next_rows(binary, voter):
     X, y = binary
-    buffer = np.empty((80, 30))
-    for voter in (SGDClassifier(), DecisionTreeClassifier(max_depth=3)):
-        again, apart = small(voter), small(voter)
-        for X_part, y_part in parts(X[:480], y[:480], 80):
-            buffer[:] = X_part
-            again.partial_fit(buffer, y_part, classes=[0, 1])
-            apart.partial_fit(X_part, y_part, classes=[0, 1])
-        assert same(again, apart, X)
+    weights = np.random.default_rng(0).uniform(0.1, 9, 480)
+    buffer, its_weights = np.empty((80, 30)), np.empty(80)
+    again, apart = small(voter), small(voter)
+    for part in np.split(np.arange(480), 6):
+        buffer[:], its_weights[:] = X[part], weights[part]
+        again.partial_fit(buffer, y[part], [0, 1], its_weights)
+        apart.partial_fit(X[part], y[part], [0, 1], weights[part])
+    assert same(again, apart, X)
+
+
+def test_arrays_of_fit_may_be_used_again_before_more_rows_come(binary):
+    X, y = binary
+    voter, weights = DecisionTreeClassifier(max_depth=3), np.linspace(0.1, 9, 300)
+    again, apart = (small(voter).fit(X[:300], y[:300], weights) for _ in range(2))
+    own, its_weights = X[:300].copy(), weights.copy()
+    again.fit(own, y[:300], its_weights)
+    own[:], its_weights[:] = 0, 1
+    assert same(again.partial_fit(X[300:], y[300:]), apart.partial_fit(X[300:], y[300:]), X)
 
 
 @pytest.mark.parametrize("pool", ["linear", "estimator"])

@@ -33,6 +33,11 @@ class _Rows(NamedTuple):
         X = stacked([self.X, more.X])
         return _Rows(X, np.concatenate([self.labels, more.labels]), _followed_by(self, more))
 
+    def copied(self) -> "_Rows":
+        """Return the same in arrays of our own: the caller may use its arrays again."""
+        weights = self.sample_weight
+        return _Rows(self.X.copy(), self.labels, None if weights is None else weights.copy())
+
     def seen_by(self, voter: int, subspaces: NDArray[np.intp] | None) -> "_Rows":
         """Return what ``voter`` sees: its features, and its own weights."""
         X = self.X if subspaces is None else self.X[:, subspaces[voter]]
@@ -136,7 +141,8 @@ class EstimatorPool:
             return _fitted_anew(self._unfitted[voter], seen, max_passes)
 
         if self._fits_anew(voters):
-            self._rows_so_far = rows
+            self._rows_so_far = None  # so that there is room for the next line
+            self._rows_so_far = rows.copied()
         return self._replace(voters, finished)
 
     def vote(self, voters: Voters, X: Any) -> Votes:
@@ -187,8 +193,7 @@ class EstimatorPool:
                 "on old and new rows together, or call partial_fit from the start."
             )
         if so_far is None:
-            own = increment._replace(X=increment.X.copy())  # the caller may use its array again
-            self._rows_so_far = own
+            self._rows_so_far = increment.copied()
         else:
             self._rows_so_far = so_far.followed_by(increment)
         return self._rows_so_far
