@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from skliquid.arrays import Floats, Labels, Voters
 from skliquid.pools.estimator_pool import learns_by_increments, takes_sample_weight
-from skliquid.pools.linear_pool import unsupported
+from skliquid.pools.linear_pool import check_supported
 
 Constraint: TypeAlias = Any
 Composition: TypeAlias = _BaseComposition
@@ -123,18 +123,12 @@ def check_final_fit(final_fit: str, estimators: Sequence[Any]) -> None:
 
 def check_pool(pool: Any, estimators: Sequence[Any]) -> None:
     """Raise when the linear pool is asked for voters that it does not support."""
-    for estimator in estimators:
-        reason = unsupported(estimator) if pool == "linear" else None
-        if reason:
-            raise ValueError(
-                "pool='linear' needs voters that are SGDClassifier or Perceptron, with parameters "
-                f"it supports: it does not support {reason}. Choose pool='auto', which takes "
-                "linear voters where it can."
-            )
+    for estimator in estimators if isinstance(pool, str) and pool == "linear" else ():
+        check_supported(estimator)
 
 
 def check_variety(feature_maps: Any, param_distributions: Any) -> None:
-    """Raise unless maps are transformers, and parameters are to be drawn from dicts."""
+    """Raise unless maps are transformers, and parameters, but no seeds, are drawn from dicts."""
     for each in feature_maps if isinstance(feature_maps, list) else ():
         is_transformer = hasattr(each, "fit") and hasattr(each, "transform")
         if isinstance(each, type) or not (is_transformer or _is_passthrough(each)):
@@ -142,11 +136,17 @@ def check_variety(feature_maps: Any, param_distributions: Any) -> None:
                 "feature_maps must hold transformers, or 'passthrough' for rows as they are: "
                 f"{each!r} is neither. Give objects such as RBFSampler()."
             )
-    for each in param_distributions if isinstance(param_distributions, list) else ():
-        if not isinstance(each, dict):
+    is_list = isinstance(param_distributions, list)
+    for each in param_distributions if is_list else [param_distributions]:
+        if is_list and not isinstance(each, dict):
             raise TypeError(
                 f"param_distributions must be a dict or a list of dicts: {each!r} in it is none. "
                 "Give lists or distributions by the names of parameters."
+            )
+        if isinstance(each, dict) and "random_state" in each:
+            raise ValueError(
+                "param_distributions must not draw random_state: each voter has a seed of its own, "
+                f"not one of {each['random_state']!r}. Set the ensemble's random_state instead."
             )
 
 

@@ -90,6 +90,15 @@ def test_one_class_is_learned_by_a_stand_in(data):
     assert isinstance(pool.estimators(BOTH)[0], LogisticRegression)
 
 
+def test_a_stand_in_gives_way_when_training_goes_on(data):
+    X, y = data
+    pool = pool_of(SGDClassifier(), SGDClassifier())
+    pool.finish(BOTH, X[y == 1], y[y == 1])
+    assert isinstance(pool.estimators(BOTH)[0], DummyClassifier)
+    pool.train(BOTH, X, y)
+    assert pool.accuracy(BOTH, X, y).min() > 0.8
+
+
 @pytest.mark.parametrize(
     ("estimator", "by_increments"),
     [

@@ -12,7 +12,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 
 from skliquid import LiquidEnsembleClassifier
 from skliquid.mechanisms import MECHANISMS
-from skliquid.pools import EstimatorPool, GroupedPool, LinearPool, pool_for
+from skliquid.pools import EstimatorPool, GroupedPool, LinearPool, linear_kernel, pool_for
 from skliquid.pools.linear_pool import _draws, unsupported
 
 LOSSES = ["hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"]
@@ -116,6 +116,72 @@ def test_averages_whose_scale_is_folded_back(binary, multiclass):
     make = sgd(alpha=0.5, eta0=1.0, learning_rate="constant", average=True)
     assert_same_as_a_loop(make, *binary)
     assert_same_as_a_loop(make, *multiclass)
+
+
+def test_averages_in_single_precision_that_begin_after_the_first_increment(binary):
+    X, y = binary
+    make = sgd(alpha=0.6, eta0=0.9, learning_rate="constant", average=60)
+    assert_same_as_a_loop(make, X.astype(np.float32), y)
+
+
+@pytest.mark.parametrize(("loss", "seed"), [("modified_huber", 3), ("squared_hinge", 4)])
+def test_features_that_come_twice_in_a_sparse_row(loss, seed):
+    rng = np.random.default_rng(seed)
+    y, numbers = rng.integers(0, 2, 200), rng.normal(size=1200)
+    features, starts = rng.integers(0, 2, 1200), np.arange(0, 1201, 6)
+    X = scipy.sparse.csr_matrix((numbers, features, starts), shape=(200, 2))
+    assert_same_as_a_loop(sgd(loss=loss, alpha=0.5), X, y)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "eta0"), [(np.float64, 1e-170), (np.float64, 1e-300), (np.float32, 1e-24)]
+)
+def test_steps_whose_squares_are_too_small_for_a_number(dtype, eta0):
+    rng = np.random.default_rng(0)
+    X = (rng.integers(-2, 3, size=(120, 9)) * 0.1).astype(dtype)
+    y = (X @ rng.normal(size=9) + rng.normal(scale=0.3, size=120) > 0).astype(int)
+    assert_same_as_a_loop(
+        lambda s: Perceptron(eta0=eta0, fit_intercept=False, random_state=s), X, y
+    )
+
+
+def test_weights_of_several_classes(multiclass):
+    X, y = multiclass
+    classes, weights = np.unique(y), np.random.default_rng(0).exponential(size=len(y))
+    make = sgd(class_weight=dict(zip(classes.tolist(), [2.5, 0.3, *[1.0] * 8], strict=False)))
+    assert_same_as_a_loop(make, X, y)
+    assert_same_as_a_loop(make, X, y, weights)
+
+
+def test_machines_that_weigh_rows_alike_share_what_they_weigh(multiclass):
+    X, y = multiclass
+    classes, labels = np.unique(y, return_inverse=True)
+    pool = LinearPool([SGDClassifier(random_state=s) for s in SEEDS], classes)
+    pool.train(VOTERS, X, labels)
+    for weights, n_different in ((None, 1), (np.ones(len(y)), 1), (np.ones((5, len(y))), 5)):
+        importance, of_machines = pool._importance(VOTERS, labels, weights)
+        assert importance.shape == (n_different + 1, len(y))
+        assert len(of_machines) == len(SEEDS) * len(classes)
+        assert of_machines.max() == n_different - 1
+
+
+def test_rows_that_may_not_be_written_need_no_other_compiled_code(binary):
+    X, y = binary[0][:, :24].copy(), binary[1]
+    for kind in (np.asarray, scipy.sparse.csr_matrix):
+        rows = kind(X)
+        trained(rows, y)
+        n_before = len(linear_kernel.take_epochs.signatures), len(linear_kernel.judge.signatures)
+        for array in (rows,) if kind is np.asarray else (rows.data, rows.indices, rows.indptr):
+            array.flags.writeable = False
+        trained(rows, y)
+        n_after = len(linear_kernel.take_epochs.signatures), len(linear_kernel.judge.signatures)
+        assert n_after == n_before
+
+
+def trained(X, y):
+    pool = LinearPool([SGDClassifier(random_state=s) for s in SEEDS], np.unique(y))
+    pool.train(VOTERS, X, y)
+    return pool.accuracy(VOTERS, X, y)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "modified_huber"])
@@ -313,6 +379,15 @@ def test_what_the_linear_pool_does_not_support_is_named(binary, params, reason):
     ensemble = LiquidEnsembleClassifier(SGDClassifier(**params), pool="linear")
     with pytest.raises(ValueError, match=f"pool='linear' needs .* does not support {reason}"):
         ensemble.fit(*binary)
+
+
+def test_what_voters_draw_has_to_be_supported_too(binary):
+    drawn = {"penalty": ["l2", "l1"]}
+    ensemble = LiquidEnsembleClassifier(SGDClassifier(), param_distributions=drawn, pool="linear")
+    with pytest.raises(ValueError, match="does not support penalty='l1'"):
+        ensemble.fit(*binary)
+    with pytest.raises(ValueError, match="param_distributions must not draw random_state"):
+        ensemble.set_params(param_distributions={"random_state": [1, None]}).fit(*binary)
 
 
 def test_importing_skliquid_does_not_import_numba():

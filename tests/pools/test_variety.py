@@ -165,7 +165,7 @@ def test_only_parameters_that_a_pool_has_in_common_part_its_voters():
     def n_pools(**distributions):
         params = drawn_params(distributions, 24, rng())
         pool = pool_for(
-            "linear", [SGDClassifier()], range(24), np.arange(2), None, variety=Variety(params)
+            "auto", [SGDClassifier()], range(24), np.arange(2), None, variety=Variety(params)
         )
         return len(pool._pools) if isinstance(pool, GroupedPool) else 1
 

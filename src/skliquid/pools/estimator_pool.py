@@ -108,7 +108,9 @@ class EstimatorPool:
         def trained(voter: int) -> tuple[Any, int]:
             unfitted = self._unfitted[voter]
             if voter in self._by_increments:
-                estimator = self._fitted[voter] if voter in self._fitted else clone(unfitted)
+                fitted = self._fitted.get(voter)
+                # nobody yet, or one who stood in while there was one class
+                estimator = fitted if hasattr(fitted, "partial_fit") else clone(unfitted)
                 return _taught(estimator, increment.seen_by(voter, self._subspaces), self._classes)
             return _fitted_anew(unfitted, so_far.seen_by(voter, self._subspaces), self._max_passes)
 

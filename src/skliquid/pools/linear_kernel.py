@@ -57,6 +57,8 @@ _PI_1, _PI_2, _PI_3 = PI_IN_THREE
 _SINE = SINE
 _FARTHEST = FARTHEST_BY_POLYNOMIAL
 _ROUNDING = 2.0**-52
+SHORTEST = 1e-145
+"""Added to every length: squares of less may be lost, and bounds would then rest on nothing."""
 _N_LANES = 4
 _FEWEST_SIDE_BY_SIDE = 3
 _ROWS_AHEAD = 3
@@ -140,7 +142,6 @@ def _dot_in_any_order(W, m, X, row): ...
 def _add(W, m, X, row, factor): ...
 def _add_to_average(A, m, X, row, factor, pull): ...
 def _is_dense(X): ...
-def _squares_of_row(W, m, X, row): ...
 def _rounded_like(W, value): ...
 def _tiny(W): ...
 def _is_single(W): ...
@@ -183,6 +184,14 @@ def _inner(W, m, X, row):
     return total
 
 
+@_compiled(fastmath={"reassoc", "nsz", "contract"})
+def _squared_length(W, m):
+    total = 0.0
+    for j in range(W.shape[1]):
+        total += np.float64(W[m, j]) * np.float64(W[m, j])
+    return total
+
+
 @overload(_dot_in_any_order)
 def _(W, m, X, row):
     if isinstance(X, types.Array):
@@ -197,12 +206,17 @@ def _(W, m, X, row, factor):
         def dense(W, m, X, row, factor):
             for j in range(X.shape[1]):
                 W[m, j] += np.float64(X[row, j]) * factor
+            return 0.0
 
         return dense
 
     def sparse(W, m, X, row, factor):
+        squares = 0.0
         for k in range(X.indptr[row], X.indptr[row + 1]):
-            W[m, X.indices[k]] += np.float64(X.data[k]) * factor
+            j = X.indices[k]
+            W[m, j] += np.float64(X.data[k]) * factor
+            squares += W[m, j] * W[m, j]  # at once: a feature may come twice in a row
+        return squares
 
     return sparse
 
@@ -228,20 +242,6 @@ def _(A, m, X, row, factor, pull):
 def _(X):
     is_dense = isinstance(X, types.Array)
     return lambda X: is_dense
-
-
-@overload(_squares_of_row)
-def _(W, m, X, row):
-    if isinstance(X, types.Array):
-        return lambda W, m, X, row: 0.0
-
-    def sparse(W, m, X, row):
-        total = 0.0
-        for k in range(X.indptr[row], X.indptr[row + 1]):
-            total += W[m, X.indices[k]] * W[m, X.indices[k]]
-        return total
-
-    return sparse
 
 
 @overload(_rounded_like)
@@ -397,8 +397,9 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings, or
     is done leaves its lane to the next. When no next is there, its rows weigh nothing from then on,
     and the last two run alone.
 
-    ``orders`` has a row for each machine, to be filled in when it begins with -1, or none at all:
-    a machine shuffles as many rows in the same way again and again.
+    The last row of ``importance`` holds zeros. ``orders`` has a row for each machine, to be filled
+    in when it begins with -1, or none at all: a machine shuffles as many rows in the same way again
+    and again.
     """
     n_rows, n_lanes = labels.shape[1], min(_N_LANES, chosen.shape[0])
     has_threshold = settings.loss == HINGE or settings.loss == PERCEPTRON
@@ -408,9 +409,7 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings, or
         n_lanes = min(1, n_lanes)
     W, A, each = machines.coef, machines.average, machines.each
     lanes, busy, n_busy = np.zeros(n_lanes, LANE), np.arange(n_lanes), n_lanes
-    nothing = importance.shape[0]
-    weights = np.zeros((nothing + 1, n_rows), dtype=importance.dtype)
-    weights[:nothing] = importance
+    nothing = importance.shape[0] - 1
     base = np.empty((n_lanes, n_rows), dtype=np.int32)
     order = np.empty((n_lanes, n_rows), dtype=np.int32)
     eta, scale = np.empty((n_rows, n_lanes)), np.empty((n_rows + 1, n_lanes))
@@ -428,7 +427,7 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings, or
             and _plan_averages(lanes, W, settings, scale, part)
         ):
             plan = Plan(order, eta, scale, part)
-            _epoch_of_four(lanes, W, A, X, labels, weights, row_norms, settings, plan)
+            _epoch_of_four(lanes, W, A, X, labels, importance, row_norms, settings, plan)
         else:
             for k in busy[:n_busy]:
                 label, weight = labels[lanes[k].problem], importance[lanes[k].weights]
@@ -485,7 +484,7 @@ def _enter(lane, m, machine, W):
     lane.alpha, lane.eta0, lane.steps = machine.alpha, machine.eta0, machine.steps
     lane.intercept, lane.average_intercept = machine.intercept, machine.average_intercept
     lane.scale, lane.average_a, lane.average_b = 1.0, 0.0, 1.0
-    lane.squared = _inner(W, m, W, m)
+    lane.squared = _squared_length(W, m)
     lane.best, lane.best_doubt = np.inf, 0.0
 
 
@@ -560,8 +559,8 @@ def _epoch(lane, W, A, X, label, importance, row_norms, settings, order):
     intercept, scale, squared = lane.intercept, lane.scale, lane.squared
     average_a, average_b = lane.average_a, lane.average_b
     average_intercept = lane.average_intercept
-    length = math.sqrt(_inner(W, m, W, m))
-    reach, objective, doubt = slack * length, 0.0, 0.0
+    length = math.sqrt(_squared_length(W, m))
+    reach, objective, doubt = slack * (length + SHORTEST), 0.0, 0.0
     if _is_dense(X):
         squared = (length * scale) ** 2
     squared_doubt = squared * (slack + 8 * tiny)
@@ -607,13 +606,13 @@ def _epoch(lane, W, A, X, label, importance, row_norms, settings, order):
                 scale = 1.0
         if update != 0.0:
             factor = np.float64(_rounded_like(W, update) / _rounded_like(W, scale))
-            _add(W, m, X, row, factor)
+            squares = _add(W, m, X, row, factor)
             if weighs and _is_dense(X):  # the square of a sum, of which all parts are known
                 pull, push = 2 * score * shrink * update, (update * norm) ** 2
                 squared += pull + push
                 squared_doubt += (slack + 8 * tiny) * (abs(pull) + push + squared)
             elif weighs:  # of sparse rows scikit-learn counts the features of the row alone
-                squared = _squares_of_row(W, m, X, row) * (scale * scale)
+                squared = squares * (scale * scale)
                 squared_doubt = squared * (slack + 8 * tiny)
             reach += slack * abs(factor) * norm
             intercept += update * settings.intercept_step
@@ -905,12 +904,13 @@ def _rule(lanes, W, settings):
 def _first(lanes, W, rule):
     """Return where machines stand when an epoch begins."""
     a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
-    sa, sb = _inner(W, a.machine, W, a.machine), _inner(W, b.machine, W, b.machine)
-    sc, sd = _inner(W, c.machine, W, c.machine), _inner(W, d.machine, W, d.machine)
+    sa, sb = _squared_length(W, a.machine), _squared_length(W, b.machine)
+    sc, sd = _squared_length(W, c.machine), _squared_length(W, d.machine)
     length = four(math.sqrt(sa), math.sqrt(sb), math.sqrt(sc), math.sqrt(sd))
     intercept = four(a.intercept, b.intercept, c.intercept, d.intercept)
     zero, squared = four(0.0, 0.0, 0.0, 0.0), four(sa, sb, sc, sd)
-    return Step(intercept, squared, zero, zero, squared, length * rule.slack, zero, zero)
+    reach = (length + SHORTEST) * rule.slack
+    return Step(intercept, squared, zero, zero, squared, reach, zero, zero)
 
 
 @_compiled()
@@ -1028,8 +1028,8 @@ def judge(scores, start, coef, intercept, machines, n_machines, row_norms, votes
     for v in range(votes.shape[0]):
         mine, reach = machines[v * n_machines : (v + 1) * n_machines], 0.0
         for m in mine:
-            length = math.sqrt(_inner(coef, m, coef, m)) + abs(intercept[m])
-            reach = max(reach, slack * length)
+            length = math.sqrt(_squared_length(coef, m)) + abs(intercept[m])
+            reach = max(reach, slack * (length + SHORTEST))
         some, to_fill, norms = scores[v * n_machines :], votes[v, start:], row_norms[start:]
         if n_machines == 1:
             n_near = _judge_of_two(some[0], intercept[mine[0]], reach, norms, to_fill)

@@ -73,6 +73,17 @@ def unsupported(estimator: Any) -> str | None:
     return None
 
 
+def check_supported(estimator: Any) -> None:
+    """Raise when ``estimator`` cannot be a voter of a linear pool."""
+    reason = unsupported(estimator)
+    if reason:
+        raise ValueError(
+            "pool='linear' needs voters that are SGDClassifier or Perceptron, with parameters "
+            f"it supports: it does not support {reason}. Choose pool='auto', which takes "
+            "linear voters where it can."
+        )
+
+
 def shared_parameters(estimator: Any) -> tuple[Any, ...]:
     """Return what voters of one linear pool have in common, as something to compare."""
     params = _params(estimator)
@@ -146,13 +157,14 @@ class LinearPool:
         """Train ``voters`` on one more increment and return the sample visits it took."""
         if not self._state:
             self._begin(X, y, sample_weight)
-        before = {name: values.copy() for name, values in self._state.items() if self._averages}
+        machines = self._machines_of(voters)
+        before = {name: values[machines] for name, values in self._state.items() if self._averages}
         doubtful = self._take_epochs(voters, X, y, sample_weight, max_iter=1, tol=-np.inf)
         self._count_steps(_without(voters, doubtful), len(y))
         for voter in doubtful.tolist():
-            machines = self._machines_of(np.array([voter]))
             for name, values in before.items():
-                self._state[name][machines] = values[machines]
+                its_own = np.repeat(voters == voter, self._n_machines)
+                self._state[name][machines[its_own]] = values[its_own]
             estimator = self.estimators(np.array([voter]))[0]
             weights = weights_of(sample_weight, voters, voter)
             estimator.partial_fit(self._seen_by(voter, X), self._classes[y], **_weights(weights))
@@ -375,7 +387,9 @@ class LinearPool:
             csr = csr.tocsr().astype(dtype, copy=False)
             squares = csr.multiply(csr).sum(axis=1)
             rows = _kernel().SparseRows(
-                csr.data, csr.indices.astype(np.int32, copy=False), csr.indptr.astype(np.int64)
+                _to_read(csr.data),
+                _to_read(csr.indices.astype(np.int32, copy=False)),
+                csr.indptr.astype(np.int64),
             )
         else:
             width = coef.shape[1]
@@ -385,7 +399,9 @@ class LinearPool:
                 rows = _aligned_zeros(X.shape[0], width, dtype)
                 rows[:, : X.shape[1]] = X
             squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-        return rows, np.sqrt(np.asarray(squares, dtype=np.float64).ravel())
+            rows = _to_read(rows)
+        norms = np.sqrt(np.asarray(squares, dtype=np.float64).ravel()) + _kernel().SHORTEST
+        return rows, norms
 
     def _take_epochs(
         self,
@@ -426,13 +442,8 @@ class LinearPool:
         machines = self._machines_of(voters)
         kernel, state = _kernel(), self._state
         rows, norms = self._kept_rows(self._seen_by_all(voters, X))
-        labels, importance = self._problems(y, sample_weight)
-        each = state["each"]
-        each["weights"][machines] = (
-            np.arange(len(machines))
-            if len(importance) > self._n_machines
-            else each["problem"][machines]
-        )
+        labels, each = self._labels(y), state["each"]
+        importance, each["weights"][machines] = self._importance(voters, y, sample_weight)
         if self._subspaces is not None:
             first_row = np.repeat(np.arange(len(voters)), self._n_machines) * len(y)
             each["first_row"][machines] = first_row
@@ -558,9 +569,9 @@ class LinearPool:
             values = self._unpadded(coef, machines)
             setattr(estimator, f"_{kind}_coef", values.ravel() if flat else values)
             setattr(estimator, f"_{kind}_intercept", intercept[machines].astype(dtype))
-        shows = each["shows_average"][machines[0]]
-        if flat and not shows:
-            estimator._standard_intercept = each["intercept"][machines]
+        shows, intercept = each["shows_average"][machines[0]], each["intercept"][machines]
+        if flat and (not shows or intercept[0] != 0):  # it was set before an average was shown
+            estimator._standard_intercept = intercept
         kind = "average" if shows else "standard"
         estimator.coef_ = getattr(estimator, f"_{kind}_coef").reshape(self._n_machines, -1)
         estimator.intercept_ = getattr(estimator, f"_{kind}_intercept")
@@ -582,22 +593,43 @@ class LinearPool:
         each["n_iter"][machines] = estimator.n_iter_
         each["steps"][machines] = estimator.t_
 
-    def _problems(self, y: Labels, sample_weight: Floats | None) -> tuple[Any, Any]:
-        """Return labels and importance of the rows for each problem: one class against others."""
+    def _labels(self, y: Labels) -> NDArray[Any]:
+        """Return the labels of the rows for each problem: one class against others."""
         dtype = self._state["coef"].dtype
-        negative = 0.0 if self._shared["loss"] == "log_loss" else -1.0
+        of_others = 0.0 if self._shared["loss"] == "log_loss" else -1.0
+        is_positive = y == np.arange(self._n_machines)[:, None] if self._n_machines > 1 else y[None]
+        return np.array([of_others, 1.0], dtype=dtype)[is_positive.astype(np.intp)]
+
+    def _importance(
+        self, voters: Voters, y: Labels, sample_weight: Floats | None
+    ) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        """Return what rows weigh, a last row of zeros, and which of these each machine takes.
+
+        Machines that weigh rows alike share them: with many classes, all those of a voter may.
+        """
+        dtype = self._state["coef"].dtype
         by_class = np.asarray(self._fitted_attributes["_expanded_class_weight"], dtype=dtype)
-        if self._n_machines > 1:
-            is_positive = y == np.arange(self._n_machines)[:, None]
-            labels = np.where(is_positive, 1.0, negative).astype(dtype)
-            importance = np.where(is_positive, by_class[:, None], dtype.type(1))
+        if self._n_machines == 1:
+            alike = by_class[y][None]
+        elif np.all(by_class == 1):
+            alike = np.ones((1, len(y)), dtype=dtype)
         else:
-            labels = np.array([negative, 1.0], dtype=dtype)[y].reshape(1, -1)
-            importance = by_class[y].reshape(1, -1)
-        if sample_weight is not None:
-            each = sample_weight.reshape(-1, 1, len(y)).astype(dtype)  # voter, machine, row
-            importance = (importance * each).reshape(-1, len(y))
-        return labels, np.ascontiguousarray(importance)
+            is_positive = y == np.arange(self._n_machines)[:, None]
+            alike = np.where(is_positive, by_class[:, None], dtype.type(1))
+        own = np.ones((1, 1, 1)) if sample_weight is None else sample_weight
+        own = own.reshape(-1, 1, own.shape[-1]).astype(dtype)  # voter, machine, row
+        importance = np.zeros((len(own) * len(alike) + 1, len(y)), dtype=dtype)
+        np.multiply(alike, own, out=importance[:-1].reshape(len(own), len(alike), len(y)))
+        first = np.arange(len(voters)) * len(alike) if len(own) > 1 else np.zeros(len(voters), int)
+        further = np.arange(self._n_machines) % len(alike)
+        return importance, (first[:, None] + further).ravel()
+
+
+def _to_read(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that is read-only, as memory maps are, so that one compiled loop serves all."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _padded(n_features: int) -> int:
