@@ -17,6 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import has_fit_parameter
 
 from skliquid.arrays import Floats, Labels, Voters, Votes, stacked
+from skliquid.pools.votes import votes_of
 
 
 class _Rows(NamedTuple):
@@ -151,11 +152,13 @@ class EstimatorPool:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
         rows = _Rows(X, self._classes[:0], None)
 
-        def predicted(voter: int) -> NDArray[Any]:
-            return _predicted(self._fitted[voter], rows.seen_by(voter, self._subspaces).X)
+        def votes(voter: int) -> Labels:
+            seen = rows.seen_by(voter, self._subspaces).X
+            # increments may lack a class or variation; the logarithm of a zero is then no concern
+            with np.errstate(divide="ignore", invalid="ignore"):
+                return votes_of(self._fitted[voter], seen, self._classes)
 
-        labels = self._each(voters, predicted)
-        return np.searchsorted(self._classes, np.stack(labels))
+        return np.stack(self._each(voters, votes))
 
     def estimators(self, voters: Voters) -> list[Any]:
         """Return ``voters`` as fitted scikit-learn classifiers."""
@@ -252,18 +255,10 @@ def _act(action: Callable[[int], Any], voters: list[int]) -> list[Any]:
     return [action(voter) for voter in voters]
 
 
-def _predicted(estimator: Any, X: Any) -> NDArray[Any]:
-    """Return the labels that ``estimator`` predicts."""
-    # increments may lack a class or variation; the logarithm of a zero is then no concern
-    with np.errstate(divide="ignore", invalid="ignore"):
-        labels: NDArray[Any] = estimator.predict(X)
-    return labels
-
-
 def _taught(estimator: Any, rows: _Rows, classes: NDArray[Any]) -> tuple[Any, int]:
     """Return ``estimator`` after one pass over an increment, and the visits."""
     rows = rows if takes_sample_weight(estimator) else rows.repeated()
-    with np.errstate(divide="ignore", invalid="ignore"):  # as in _predicted
+    with np.errstate(divide="ignore", invalid="ignore"):  # as in vote
         estimator.partial_fit(rows.X, rows.labels, classes=classes, **_weights(rows))
     return estimator, len(rows.labels)
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
+from skliquid.pools.votes import votes_of
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class FittedVoter:
     def vote(self, X: Any) -> Votes:
         """Return the positions of the classes that it predicts."""
         seen = X if self.features is None else X[:, self.features]
-        votes: Votes = np.searchsorted(self.labels, self.estimator.predict(seen))
+        votes = votes_of(self.estimator, seen, self.labels)
         return votes.astype(np.min_scalar_type(len(self.labels) - 1))
 
 
