@@ -275,6 +275,30 @@ def test_data_frames_go_to_voters_that_take_them(frame):
         prune(several, X, y, n_final=2)
 
 
+@pytest.mark.parametrize(
+    "as_given",
+    [
+        lambda X: X.astype(object),
+        lambda X: pd.DataFrame(X, columns=list("abcd")).astype({"b": object}),
+        lambda X: X > 0,
+    ],
+    ids=["objects", "a column of objects", "truth values"],
+)
+def test_voters_that_saw_numbers_see_numbers_again(multiclass, as_given):
+    X, y = as_given(multiclass[0]), multiclass[1]
+    whole = LiquidEnsembleClassifier(n_estimators=6, n_final=6, random_state=0).fit(X, y)
+    small = prune(whole, X, y, n_final=6)
+    assert np.array_equal(small.predict_proba(X), whole.predict_proba(X))
+
+
+def test_arrays_of_text_go_to_voters_that_take_them(multiclass):
+    X, y = np.where(multiclass[0] > 0, "long", "short").astype(object), multiclass[1]
+    several = [
+        make_pipeline(OneHotEncoder(), LogisticRegression(C=c)).fit(X, y) for c in (0.1, 1.0)
+    ]
+    assert prune(several, X, y, n_final=1, random_state=0).score(X, y) > 0.7
+
+
 def test_texts_go_to_voters_that_take_them():
     texts = ["good day", "good night", "bad day", "bad night"] * 5
     y = np.array([1, 1, 0, 0] * 5)

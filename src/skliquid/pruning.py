@@ -128,8 +128,10 @@ def fitted_voters(ensemble: Any) -> tuple[list[FittedVoter], NDArray[Any]]:
     answers = np.arange(len(classes)) if isinstance(ensemble, _VOTES_ARE_NUMBERS) else classes
     members = ensemble.estimators_
     features = getattr(ensemble, "estimators_features_", [None] * len(members))
+    sees_numbers = isinstance(ensemble, LiquidEnsembleClassifier)
     return [
-        FittedVoter(member, answers, seen) for member, seen in zip(members, features, strict=True)
+        FittedVoter(member, answers, seen, sees_numbers)
+        for member, seen in zip(members, features, strict=True)
     ], classes
 
 

@@ -1,7 +1,7 @@
 """FittedPool: voters that were trained elsewhere, and learn no more."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,19 +26,28 @@ class FittedVoter:
         numbers that an ensemble made of them.
     features : array of int or None
         The features it looks at; None means all.
+    sees_numbers : bool
+        Whether it was shown arrays of floating-point numbers, whatever its ensemble was given.
     """
 
     estimator: Any
     labels: NDArray[Any]
     features: NDArray[np.intp] | None = None
+    sees_numbers: bool = False
 
     @property
-    def takes_rows_as_they_come(self) -> bool:
-        """Whether it looks at a data frame, or at what has no features, such as texts."""
+    def view(self) -> Callable[[Any], Any]:
+        """What makes of rows as they come those that it looks at.
+
+        Rows stay as they are for one that looks at a data frame, or at what has no features, such
+        as texts.
+        """
+        if self.sees_numbers:
+            return _as_numbers
         is_of_an_array = not hasattr(self.estimator, "feature_names_in_") and hasattr(
             self.estimator, "n_features_in_"
         )
-        return self.features is None and not is_of_an_array
+        return _as_it_came if self.features is None and not is_of_an_array else _as_array
 
     def vote(self, X: Any) -> Votes:
         """Return the positions of the classes that it predicts."""
@@ -69,12 +78,11 @@ class FittedPool:
 
         ``X`` is as it came, and so it goes to voters that were fitted to data frames.
         """
-        asked, as_array = self.voters(voters), X
-        if not all(voter.takes_rows_as_they_come for voter in asked):
-            as_array = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False)
+        asked = self.voters(voters)
+        seen = {view: view(X) for view in {voter.view for voter in asked}}
         with warnings.catch_warnings():  # said before, once for all voters
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            votes = [v.vote(X if v.takes_rows_as_they_come else as_array) for v in asked]
+            votes = [voter.vote(seen[voter.view]) for voter in asked]
         answers = np.zeros((len(votes[0]), len(self._voters)), votes[0].dtype)
         answers[:, self._columns(voters)] = np.transpose(votes)
         return answers
@@ -120,3 +128,15 @@ class FittedPool:
 
     def _columns(self, voters: Voters) -> Voters:
         return np.searchsorted(list(self._voters), voters)
+
+
+def _as_it_came(X: Any) -> Any:
+    return X
+
+
+def _as_array(X: Any, dtype: Any = None) -> Any:
+    return check_array(X, accept_sparse="csr", dtype=dtype, ensure_all_finite=False)
+
+
+def _as_numbers(X: Any) -> Any:
+    return _as_array(X, [np.float64, np.float32])
