@@ -697,6 +697,13 @@ def test_an_ensemble_may_be_a_voter(binary):
     assert small(inner, n_estimators=3, n_final=2).fit(X, y).score(X, y) > 0.9
 
 
+def test_an_ensemble_with_a_budget_may_be_a_voter(binary):
+    X, y = binary
+    inner = small(GaussianNB(), n_estimators=4, n_final=2, max_cost=5000)
+    outer = small(inner, n_estimators=3, n_final=2, increment_size=200).fit(X, y)
+    assert outer.score(X, y) > 0.9
+
+
 def test_parameters_of_ensembles_of_ensembles_are_got_and_set(binary):
     forests = small(RandomForestClassifier(n_estimators=2), n_estimators=3, n_final=2)
     assert forests.get_params()["estimator__n_estimators"] == 2

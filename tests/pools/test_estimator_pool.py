@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from skliquid import LiquidEnsembleClassifier
 from skliquid.pools import EstimatorPool
 from skliquid.pools.estimator_pool import learns_by_increments, n_passes
 
@@ -26,6 +27,11 @@ def data(binary):
 
 def pool_of(*estimators):
     return EstimatorPool(list(estimators), np.array([0, 1]))
+
+
+def liquid(**options):
+    defaults = {"estimator": GaussianNB(), "n_estimators": 3, "n_final": 2}
+    return LiquidEnsembleClassifier(**defaults | options)
 
 
 def test_partial_fit_visits_each_row_once(data):
@@ -112,6 +118,11 @@ def test_a_stand_in_gives_way_when_training_goes_on(data):
         (make_pipeline(StandardScaler(), SGDClassifier()), False),
         (OneVsRestClassifier(SGDClassifier()), True),
         (OneVsRestClassifier(SGDClassifier(class_weight="balanced")), False),
+        (liquid(max_samples=0.5), True),
+        (liquid(max_samples=50), False),
+        (liquid(max_cost=2000), False),
+        (liquid(max_seconds=1.5), False),
+        (liquid(estimator=liquid(max_cost=2000)), True),
     ],
 )
 def test_who_learns_by_increments(estimator, by_increments, data):

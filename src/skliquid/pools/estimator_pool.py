@@ -2,8 +2,9 @@
 
 import copy
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -230,10 +231,16 @@ def takes_sample_weight(estimator: Any) -> bool:
 
 def learns_by_increments(estimator: Any) -> bool:
     """Return whether ``estimator`` has a ``partial_fit`` that works with its parameters."""
-    if not hasattr(estimator, "partial_fit"):
+    if not hasattr(estimator, "partial_fit") or _needs_all_rows(estimator.get_params(deep=False)):
         return False
     params = {name.rsplit("__", 1)[-1]: value for name, value in estimator.get_params().items()}
     return not params.get("early_stopping") and params.get("class_weight") != "balanced"
+
+
+def _needs_all_rows(params: Mapping[str, Any]) -> bool:
+    """Return whether a liquid ensemble with ``params`` must know how many rows there are."""
+    has_budget = any(params.get(name) is not None for name in ("max_cost", "max_seconds"))
+    return has_budget or isinstance(params.get("max_samples"), Integral)
 
 
 @contextmanager
