@@ -1,9 +1,15 @@
 """What a sharded pool sends, when, and how often, on a cluster that does everything at once."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
+import sklearn
 from clusters import ClusterOfOne
 from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid.pools import pool_for, sharded_pool
@@ -66,6 +72,29 @@ def test_visits_that_cannot_be_known_are_asked_for(binary):
     pools = [sharded(ClusterOfOne(), kind, knows_visits=False), whole(kind)]
     visits = [[pool.train(VOTERS, X[:80], y[:80]) for _ in range(2)] for pool in pools]
     assert visits[0] == visits[1] == [480, 960]
+
+
+class ClusterInAThread(ClusterOfOne):
+    """Does not share scikit-learn's configuration, as no worker does."""
+
+    def submit(self, task, arguments, **options):
+        with ThreadPoolExecutor(1) as worker:
+            return worker.submit(super().submit, task, arguments, **options).result()
+
+
+def test_the_configuration_of_scikit_learn_holds_on_workers_too(binary):
+    X, y = binary
+    weights = np.linspace(0.1, 2, len(y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        scaler = StandardScaler().set_fit_request(sample_weight=True)
+        kind = make_pipeline(scaler, GaussianNB().set_fit_request(sample_weight=True))
+        pools = [sharded(ClusterInAThread(), kind, knows_visits=False), whole(kind)]
+        for pool in pools:
+            pool.train(VOTERS, X, y, weights)
+    for one, other in zip(*(pool.estimators(VOTERS) for pool in pools), strict=True):
+        assert np.array_equal(one[-1].theta_, other[-1].theta_)
+    with sklearn.config_context(assume_finite=True):  # or missing values were refused
+        pools[0].vote(VOTERS, np.full_like(X, np.nan))
 
 
 def test_voters_that_are_forgotten_do_not_come_back(binary):

@@ -1,7 +1,8 @@
 """Shards: the tasks that a cluster runs, each of which leaves what it was given as it was.
 
 A scheduler runs a task again, from the tasks before it, when the worker that held its result is
-lost. Nothing may therefore change in place but copies.
+lost. Nothing may therefore change in place but copies. Voters learn and answer under the driver's
+configuration of scikit-learn.
 """
 
 import copy
@@ -9,6 +10,8 @@ import pickle
 import platform
 import sys
 from typing import Any, NamedTuple
+
+from sklearn import config_context
 
 from skliquid.arrays import Voters
 from skliquid.pools.grouped_pool import pool_for
@@ -62,6 +65,7 @@ def stepped(
     n_jobs: int | None,
     max_passes: int | None,
     how: dict[str, Any],
+    config: dict[str, Any],
 ) -> Shard:
     """Return the shard after ``voters`` have learned from ``rows``, and others are forgotten."""
     pool = copy.deepcopy(shard.pool)
@@ -69,7 +73,8 @@ def stepped(
     hold(pool, max_passes)
     if to_keep is not None:
         pool.keep(to_keep, training_is_over=False)
-    return Shard(pool, getattr(pool, method)(voters, *rows, *weights, **how))
+    with config_context(**config):
+        return Shard(pool, getattr(pool, method)(voters, *rows, *weights, **how))
 
 
 def visits(shard: Shard) -> int:
@@ -78,8 +83,15 @@ def visits(shard: Shard) -> int:
 
 
 def answered(
-    shard: Shard, voters: Voters, rows: tuple[Any, ...], *, method: str, n_jobs: int | None
+    shard: Shard,
+    voters: Voters,
+    rows: tuple[Any, ...],
+    *,
+    method: str,
+    n_jobs: int | None,
+    config: dict[str, Any],
 ) -> Any:
     """Return what ``voters`` of the shard say of ``rows``."""
     shard.pool.n_jobs = n_jobs  # which no result depends on
-    return getattr(shard.pool, method)(voters, *rows)
+    with config_context(**config):
+        return getattr(shard.pool, method)(voters, *rows)

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import get_config
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
 from skliquid.pools import shard as tasks
@@ -194,6 +195,7 @@ class ShardedPool:
             n_jobs=self._n_jobs,
             max_passes=self._max_passes,
             how=how,
+            config=get_config(),
         )
         for (k, _, _), shard in zip(parts, changed, strict=True):
             self._shards[k] = shard
@@ -210,7 +212,9 @@ class ShardedPool:
         parts = self._split(voters)
         asked = [(self._shards[k], some, rows) for k, some, _ in parts]
         answers = self._cluster.fetch(
-            self._cluster.submit(tasks.answered, asked, method=method, n_jobs=self._n_jobs)
+            self._cluster.submit(
+                tasks.answered, asked, method=method, n_jobs=self._n_jobs, config=get_config()
+            )
         )
         for (_, _, positions), answer in zip(parts, answers, strict=True):
             yield positions, answer
