@@ -691,6 +691,17 @@ def test_metadata_is_routed(binary):
         assert np.mean(inner.predict(X) == 1) > np.mean(y == 1) + 0.1
 
 
+def test_requests_for_metadata_count_only_while_it_is_routed(binary):
+    X, y = binary
+    plain = make_pipeline(StandardScaler(), GaussianNB())
+    with sklearn.config_context(enable_metadata_routing=True):
+        asking = make_pipeline(StandardScaler(), GaussianNB().set_fit_request(sample_weight=True))
+    options = {"n_estimators": 4, "increment_size": 200, "bootstrap": True}
+    assert same(small(asking, **options).fit(X, y), small(plain, **options).fit(X, y), X)
+    with pytest.raises(ValueError, match="must not be given to voters that cannot use it"):
+        small(asking, **options).fit(X, y, sample_weight=np.ones(len(y)))
+
+
 def test_an_ensemble_may_be_a_voter(binary):
     X, y = binary
     inner = LiquidEnsembleClassifier(n_estimators=4, n_final=2)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -226,7 +227,8 @@ def takes_sample_weight(estimator: Any) -> bool:
     """Return whether ``estimator`` can give rows different weights."""
     if has_fit_parameter(estimator, "sample_weight"):
         return True
-    return bool(get_routing_for_object(estimator).consumes("fit", ["sample_weight"]))
+    is_routed = get_config()["enable_metadata_routing"]  # else requests are there, but not heard
+    return is_routed and bool(get_routing_for_object(estimator).consumes("fit", ["sample_weight"]))
 
 
 def learns_by_increments(estimator: Any) -> bool:
