@@ -298,6 +298,18 @@ def test_maps_give_arrays_whatever_output_is_set(binary):
     assert np.array_equal(plain.fit(X, y).predict_proba(X), framed.predict_proba(X))
 
 
+@pytest.mark.parametrize("at_fit", ["default", "pandas", "polars"])
+def test_estimators_of_the_default_take_rows_whatever_output_is_set(binary, at_fit):
+    X, y = binary
+    with sklearn.config_context(transform_output=at_fit):
+        ensemble = LiquidEnsembleClassifier(n_estimators=20, random_state=0).fit(X, y)
+    expected = [each.predict(X) for each in ensemble.estimators_]
+    for later in ("pandas", "polars"):
+        with sklearn.config_context(transform_output=later):
+            votes = [each.predict(X) for each in ensemble.estimators_]
+        assert np.array_equal(votes, expected)
+
+
 class Picky(DecisionTreeClassifier):
     def fit(self, X, y, sample_weight=None):
         assert sample_weight.min() > 0

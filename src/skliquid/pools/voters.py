@@ -119,7 +119,7 @@ def signed_log(X: Any) -> Any:
 def fitted_maps(maps: Sequence[Any], X: Any, seeds: Sequence[int]) -> list[Any]:
     """Return copies of ``maps`` with seeds, fitted to ``X``; None for rows as they are."""
     if maps is FOURIER_MAPS:
-        return _fourier_maps(X[:1], seeds)
+        return list(map(_with_plain_output, _fourier_maps(X[:1], seeds)))
     return [
         None if isinstance(each, str) else _with_plain_output(seeded(each, [seed])[0].fit(X))
         for each, seed in zip(maps, seeds, strict=True)
