@@ -64,6 +64,27 @@ def test_the_counts_are_the_sums_of_the_theorem():
     assert harmful_state_fraction(*numpy_integers) == harmful_state_fraction(11, 31)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 12])
+@pytest.mark.parametrize("m", [2, 3, 8, 40])
+def test_the_counts_are_the_sums_of_powers(n, m):
+    powers = range(2, m + 1)
+    assert pivotal_states(n, m) == sum(math.comb(n, (n + 1) // 2) ** k for k in powers)
+    assert total_states(n, m) == sum(2 ** (n * k) for k in powers)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 8, 50])
+def test_the_fraction_is_zero_only_where_the_exact_one_is(n):
+    fractions = [harmful_state_fraction(n, m) for m in range(100, 1120, 5)]
+    exact = [pivotal_states(n, m) / total_states(n, m) for m in range(100, 1120, 5)]
+    assert fractions == exact
+    assert fractions[0] > 0 == fractions[-1]
+
+
+@pytest.mark.parametrize(("n", "m"), [(350, 1400), (2001, 3000), (5000, 10**9)])
+def test_fractions_too_small_for_a_float_are_found_at_once(n, m):
+    assert harmful_state_fraction(n, m) == 0
+
+
 # The two states of the paper's figure of pivotal voters, built after its caption, since the source
 # has no picture: in (a) all voters are pivotal but of the examples only m4 and m5, in (b) all are.
 STATE_A = np.array(

@@ -86,27 +86,39 @@ def pivotal_states(n: int, m: int) -> int:
     It is a loose upper bound, as in Theorem 1: the sum of C(n, ceil(n / 2))^k for k = 2..m.
     """
     n, m = _count("n", n), _count("m", m, least=2)
-    return sum(math.comb(n, quota(n)) ** k for k in range(2, m + 1))
+    return _sum_of_powers(math.comb(n, quota(n)), m)
 
 
 def total_states(n: int, m: int) -> int:
     """Return the paper's s^total: ways to vote on the same examples, the sum of 2^(n k)."""
     n, m = _count("n", n), _count("m", m, least=2)
-    return sum(2 ** (n * k) for k in range(2, m + 1))
+    return _sum_of_powers(2**n, m)
 
 
 def harmful_state_fraction(n: int, m: int) -> float:
     """Return the paper's bound on the fraction of states where any one delegation harms.
 
-    Both counts are exact integers; only their ratio is rounded. It compares pivotal columns alone;
-    ``docs/findings.md`` shows that, of whole states, the fraction is larger.
+    It is :func:`pivotal_states` by :func:`total_states`. Both are exact integers; only their ratio
+    is rounded, to 0.0 where it is nearer to it than to any other float. It compares pivotal columns
+    alone; ``docs/findings.md`` shows that, of whole states, the fraction is larger.
 
     Examples
     --------
     >>> f"{harmful_state_fraction(11, 21):.1e}"
     '2.6e-14'
     """
+    n, m = _count("n", n), _count("m", m, least=2)
+    pivotal = math.comb(n, quota(n))
+    halvings = n - (pivotal - 1).bit_length()  # pivotal is at most 2^n, halved so often
+    # pivotal^m is the largest of m - 1 powers, so the fraction is below m / 2^(halvings m)
+    if halvings * m - m.bit_length() >= 1075:  # half the smallest float is 2^-1075
+        return 0.0
     return pivotal_states(n, m) / total_states(n, m)
+
+
+def _sum_of_powers(base: int, m: int) -> int:
+    """Return base^2 + ... + base^m, a geometric series."""
+    return m - 1 if base == 1 else (base ** (m + 1) - base**2) // (base - 1)
 
 
 # Ensemble training cost (Section 5)
