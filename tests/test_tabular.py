@@ -74,6 +74,7 @@ def test_numbers_are_numbers_whatever_they_are_called(dtype):
     "dtype",
     [
         object,
+        float,
         "Int64",
         "Sparse[float64]",
         pd.ArrowDtype(pa.decimal128(5, 2)),
@@ -141,6 +142,44 @@ def test_other_columns_are_left_out_and_named(table, in_polars):
     assert np.array_equal(values, TableCoder().fit_transform(table[0]))
     with pytest.raises(ValueError, match=r"X must have a column .* among 'seen' \([dD]ate.*\)"):
         coder.fit(frame[["seen"]])
+
+
+EMPTY = [
+    pd.Series([np.nan] * 300),
+    pd.Series([None] * 300, dtype=object),
+    pd.Series([None] * 300, dtype="Int64"),
+    pd.Series([None] * 300, dtype="Sparse[float64]"),
+    pd.Series([None] * 300, dtype="string"),
+    pd.Series([None] * 300, dtype="category"),
+    pd.Series([pd.NaT] * 300),
+    pl.Series([None] * 300),
+    pl.Series([float("nan"), None] * 150),
+    pl.Series([None] * 300, dtype=pl.String),
+]
+
+
+@pytest.mark.parametrize("column", EMPTY, ids=lambda c: str(c.dtype))
+def test_columns_without_a_value_in_training_are_left_out_without_a_word(table, column):
+    frame, y = table
+    frame = frame if isinstance(column, pd.Series) else pl.from_pandas(frame)
+    put = frame.assign if isinstance(column, pd.Series) else frame.with_columns
+    fitted = model().fit(put(empty=column), y)
+    assert fitted["coder"].left_out_ == {"empty": "empty"}
+    expected = model().fit(frame, y).predict_proba(frame)
+    for later in (column, type(column)(range(300)), type(column)(["a"] * 300)):
+        assert np.array_equal(fitted.predict_proba(put(empty=later)), expected)
+
+
+def test_columns_of_an_array_without_a_value_are_left_out(binary):
+    X, y = binary
+    wide = np.insert(X, 1, np.nan, axis=1)
+    fitted = model().fit(wide, y)
+    assert fitted["coder"].left_out_ == {1: "empty"}
+    expected = model().fit(X, y).predict_proba(X)
+    assert np.array_equal(fitted.predict_proba(wide), expected)
+    assert np.array_equal(fitted.predict_proba(np.insert(X, 1, 7, axis=1)), expected)
+    with pytest.raises(ValueError, match=r"X must have a column .* among 0 \(empty\), 1 \(empty\)"):
+        model().fit(np.full((4, 2), np.nan), [0, 1, 0, 1])
 
 
 @pytest.mark.parametrize("names", [[1, 0, 2], ["x", "y", "z"], [("a", 1), ("a", 2), ("b", 1)]])

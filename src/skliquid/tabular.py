@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from math import isnan
 from numbers import Real
@@ -33,7 +33,8 @@ def tabular_pipeline(classifier: Any = None, **parameters: Any) -> Pipeline:
     their own; columns of text, categories and truth values are coded one-hot, missing being a
     category. Of a column with many categories the rare ones become one, and so do categories that
     training has not seen. Other columns, such as dates, are left out with a warning that names
-    them; ``pipeline["coder"].left_out_`` holds them as well.
+    them; columns without any value in training are left out too, whatever they hold later.
+    ``pipeline["coder"].left_out_`` holds both.
 
     Parameters
     ----------
@@ -73,7 +74,8 @@ class TableCoder(TransformerMixin, BaseEstimator):
     coder_ : ColumnTransformer
         What was learned of the columns that are used.
     left_out_ : dict
-        Columns that hold neither numbers nor categories: the type of each by its name.
+        Columns that are not used, by name, or by position in an array: the type of those that hold
+        neither numbers nor categories, and ``"empty"`` for those that held nothing in training.
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -113,8 +115,8 @@ class TableCoder(TransformerMixin, BaseEstimator):
         kinds = _kinds(table)
         self.left_out_ = _left_out(table, kinds)
         self.coder_ = column_coder(
-            numbers=[k for k, kind in enumerate(kinds) if kind == "number"],
-            categories=[k for k, kind in enumerate(kinds) if kind == "category"],
+            numbers=[k for k, kind in enumerate(kinds.values()) if kind == "number"],
+            categories=[k for k, kind in enumerate(kinds.values()) if kind == "category"],
         )
         coded = self.coder_.fit_transform(table)
         for name in {"n_features_in_", "feature_names_in_"} & vars(self.coder_).keys():
@@ -192,9 +194,18 @@ def _is_frame(table: Any) -> bool:
     return hasattr(table, "columns") and hasattr(table, "dtypes")
 
 
-def _kinds(table: Any) -> list[str]:
-    """Return what each column holds."""
-    return list(map(_kind, table.dtypes)) if _is_frame(table) else ["number"] * table.shape[1]
+def _kinds(table: Any) -> dict[Any, str]:
+    """Return what each column holds, by its name, or by its position in an array."""
+    if not _is_frame(table):
+        return {k: "number" if _has_value(each) else "empty" for k, each in enumerate(table.T)}
+    return {
+        name: _kind(dtype) if _has_value(table[name]) else "empty"
+        for name, dtype in zip(table.columns, table.dtypes, strict=True)
+    }
+
+
+def _has_value(column: Any) -> bool:
+    return any(text_of(value) is not None for value in column)
 
 
 def _kind(dtype: Any) -> str:
@@ -210,27 +221,26 @@ def _kind(dtype: Any) -> str:
     return "number" if is_number else "other"
 
 
-def _left_out(table: Any, kinds: Sequence[str]) -> dict[Any, str]:
-    """Return the type of each column that is not used, by name, and warn of them."""
-    if "other" not in kinds:
-        return {}
-    left_out = {
-        name: str(dtype)
-        for name, dtype, kind in zip(table.columns, table.dtypes, kinds, strict=True)
-        if kind == "other"
-    }
-    named = ", ".join(f"{name!r} ({dtype})" for name, dtype in left_out.items())
-    if len(left_out) == len(kinds):
+def _left_out(table: Any, kinds: Mapping[Any, str]) -> dict[Any, str]:
+    """Return the columns that are not used, and warn of those that hold something."""
+    others = {name: str(table[name].dtype) for name, kind in kinds.items() if kind == "other"}
+    left_out = others | {name: kind for name, kind in kinds.items() if kind == "empty"}
+    if left_out and len(left_out) == len(kinds):
         raise ValueError(
             "X must have a column of numbers, text, categories or truth values: there is none "
-            f"among {named}. Turn one into such."
+            f"among {_named(left_out)}. Turn one into such, or fill one in."
         )
-    warnings.warn(
-        f"Columns that hold neither numbers nor categories are left out: {named}. Turn them into "
-        "such, or drop them.",
-        stacklevel=2,
-    )
+    if others:
+        warnings.warn(
+            f"Columns that hold neither numbers nor categories are left out: {_named(others)}. "
+            "Turn them into such, or drop them.",
+            stacklevel=2,
+        )
     return left_out
+
+
+def _named(left_out: Mapping[Any, str]) -> str:
+    return ", ".join(f"{name!r} ({what})" for name, what in left_out.items())
 
 
 def _as_numbers(table: Any) -> Any:
