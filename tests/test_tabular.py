@@ -121,7 +121,41 @@ def test_a_category_keeps_its_meaning_beside_missing_ones(column):
     assert alone.tolist() == beside[:3].tolist()
     assert sorted(alone[:2].tolist()) == [[0, 1], [1, 0]]
     assert beside[3].tolist() == [0, 0]  # training has not seen a missing one
-    assert TableCoder().fit_transform(frame)[:, 0].tolist() == [0, 0, 0, 1]
+    assert TableCoder().fit_transform(frame)[:, -1].tolist() == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        *[pd.Series(["", gone], dtype=object) for gone in (None, np.nan, pd.NA, pd.NaT)],
+        pd.Series(["", None], dtype="string"),
+        pd.Series(["", None], dtype="category"),
+        pd.Series(["", None], dtype=pd.ArrowDtype(pa.large_string())),
+        pl.Series(["", None]),
+        pl.Series(["", None], dtype=pl.Object),
+        pl.Series(["", None], dtype=pl.Categorical),
+        pl.Series(["", None], dtype=pl.Enum(["", "a"])),
+    ],
+    ids=lambda c: f"{c.dtype}-{c[1]!r}",
+)
+def test_an_empty_text_is_not_a_missing_one(column):
+    assert coded(in_a_frame(column)) == (["categories__c_''", "categories__c_"], [[1, 0], [0, 1]])
+
+
+@pytest.mark.parametrize("at_fit", ["default", "pandas", "polars"])
+@pytest.mark.parametrize("later", ["default", "pandas", "polars"])
+def test_missing_and_empty_are_known_again_whatever_output_is_set(at_fit, later):
+    frame = pd.DataFrame({"c": ["", None, "None", "nan"]})
+    with config_context(transform_output=at_fit):
+        coder = TableCoder().fit(frame)
+    with config_context(transform_output=later):
+        values = coder.transform(frame)
+    assert np.array_equal(np.asarray(values)[:, [0, 3, 1, 2]], np.eye(4))
+
+
+def test_categories_of_one_text_are_one():
+    frame = pd.DataFrame({"c": pd.Series([True, "True", 1, 1.0, "1"], dtype=object)})
+    assert coded(frame)[1] == [[0, 1], [0, 1], [1, 0], [1, 0], [1, 0]]
 
 
 def test_predictions_do_not_depend_on_the_rows_beside():

@@ -31,7 +31,8 @@ def tabular_pipeline(classifier: Any = None, **parameters: Any) -> Pipeline:
 
     Columns of numbers are scaled, missing numbers replaced by the median and told by a column of
     their own; columns of text, categories and truth values are coded one-hot, missing being a
-    category. Of a column with many categories the rare ones become one, and so do categories that
+    category, and an empty text another. Categories of the same text are one, such as True and
+    ``"True"``. Of a column with many categories the rare ones become one, and so do categories that
     training has not seen. Other columns, such as dates, are left out with a warning that names
     them; columns without any value in training are left out too, whatever they hold later.
     ``pipeline["coder"].left_out_`` holds both.
@@ -150,7 +151,8 @@ class TableCoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         names : ndarray of str
-            Names such as ``"numbers__age"`` and ``"categories__town_Oslo"``.
+            Names such as ``"numbers__age"`` and ``"categories__town_Oslo"``; without a text at the
+            end, ``"categories__town_"``, for a missing category, and with ``''`` for an empty one.
         """
         check_is_fitted(self)
         names: NDArray[Any] = self.coder_.get_feature_names_out(input_features)
@@ -158,7 +160,11 @@ class TableCoder(TransformerMixin, BaseEstimator):
 
 
 def column_coder(*, numbers: Sequence[Any], categories: Sequence[Any]) -> ColumnTransformer:
-    """Return what codes the columns ``numbers`` and ``categories``, given by position or name."""
+    """Return what codes the columns ``numbers`` and ``categories``, given by position or name.
+
+    It gives arrays, and so do its steps, whatever output is set elsewhere: a data frame may turn
+    None, which is a category here, into another.
+    """
     of_numbers = make_pipeline(
         FunctionTransformer(_as_numbers, feature_names_out="one-to-one"),
         SimpleImputer(strategy="median", add_indicator=True),
@@ -170,11 +176,18 @@ def column_coder(*, numbers: Sequence[Any], categories: Sequence[Any]) -> Column
             handle_unknown="infrequent_if_exist",
             max_categories=_MOST_CATEGORIES,
             sparse_output=False,
+            feature_name_combiner=_name_of,
         ),
     )
-    return ColumnTransformer(
+    coder = ColumnTransformer(
         [("numbers", of_numbers, numbers), ("categories", of_categories, categories)]
     )
+    return coder.set_output(transform="default")
+
+
+def _name_of(column: str, category: str | None) -> str:
+    """Return the name of a category's column: "None" is a text, so a missing one has no text."""
+    return f"{column}_{'' if category is None else category or repr(category)}"
 
 
 def _as_table(X: Any) -> Any:
@@ -258,7 +271,7 @@ def _numbers(column: Any) -> Floats:
 
 
 def _as_text(table: Any) -> NDArray[np.object_]:
-    """Return columns of categories as text, in which missing ones are empty.
+    """Return columns of categories as text, in which missing ones are None.
 
     As objects: one long text in an array of text would make all others as long.
     """
@@ -266,7 +279,7 @@ def _as_text(table: Any) -> NDArray[np.object_]:
         columns = [table[name].to_list() for name in table.columns]
     else:
         columns = table.T.tolist()
-    texts = [[text_of(value) or "" for value in values] for values in columns]
+    texts = [[text_of(value) for value in values] for values in columns]
     return np.column_stack([np.array(each, dtype=object) for each in texts])
 
 

@@ -45,6 +45,13 @@ def test_fast_coding_has_the_bits_of_the_coder_when_categories_are_many():
     assert np.array_equal(coding.code(rows), coding.coder.transform(as_frame(rows, kinds)))
 
 
+def test_an_empty_text_is_not_a_missing_one():
+    rows = pa.table({"c": ["", None, "a", ""]})
+    coding = Coding.fitted(rows, {"c": "text"})
+    assert coding.code(rows).tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0]]
+    assert np.array_equal(coding.code(rows), coding.coder.transform(as_frame(rows, {"c": "text"})))
+
+
 def test_numbers_that_are_missing_only_after_the_sample_become_the_median(table, coding):
     rows = strange(table)
     coded = coding.code(arrow(rows))
