@@ -33,6 +33,7 @@ from skliquid.pools import (
     drawn_subspaces,
     fitted_maps,
     pool_for,
+    voters_of,
 )
 from skliquid.progress import say, told
 from skliquid.record import INCREMENTS_KEPT, TrainingCost, TrainingRecord
@@ -585,6 +586,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         of_voters, of_choices, of_variety = sources
         seeds = of_voters.generate_state(int(self.n_estimators)).tolist()
         origin = Origin(seeds, self._variety(X, np.random.default_rng(of_variety)))
+        if origin.variety.params:
+            check_pool(self.pool, voters_of(self._kinds(), seeds, origin.variety.params))
         pool, rng = self._pool(classes, origin), np.random.default_rng(of_choices)
         return Training.of(pool, len(seeds), self.n_final, rng, memory=self._memory()), origin
 

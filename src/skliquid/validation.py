@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from skliquid.arrays import Floats, Labels, Voters
 from skliquid.pools.estimator_pool import learns_by_increments, takes_sample_weight
-from skliquid.pools.linear_pool import check_supported
+from skliquid.pools.linear_pool import unsupported
 
 Constraint: TypeAlias = Any
 Composition: TypeAlias = _BaseComposition
@@ -123,8 +123,14 @@ def check_final_fit(final_fit: str, estimators: Sequence[Any]) -> None:
 
 def check_pool(pool: Any, estimators: Sequence[Any]) -> None:
     """Raise when the linear pool is asked for voters that it does not support."""
-    for estimator in estimators if isinstance(pool, str) and pool == "linear" else ():
-        check_supported(estimator)
+    for estimator in estimators if pool == "linear" else ():
+        reason = unsupported(estimator)
+        if reason:
+            raise ValueError(
+                "pool='linear' needs voters that are SGDClassifier or Perceptron, with parameters "
+                f"it supports: it does not support {reason}. Choose pool='auto', which takes "
+                "linear voters where it can."
+            )
 
 
 def check_variety(feature_maps: Any, param_distributions: Any) -> None:

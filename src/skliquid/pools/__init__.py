@@ -17,6 +17,7 @@ from skliquid.pools.voters import (
     drawn_subspaces,
     fitted_maps,
     seeded,
+    voters_of,
 )
 
 __all__ = [
@@ -39,4 +40,5 @@ __all__ = [
     "knows_visits",
     "pool_for",
     "seeded",
+    "voters_of",
 ]

@@ -17,7 +17,6 @@ from skliquid.pools.estimator_pool import (
 from skliquid.pools.feature_map import FeatureMap, Views
 from skliquid.pools.linear_pool import (
     LinearPool,
-    check_supported,
     shared_parameters,
     stays_with_its_kind,
     unsupported,
@@ -69,8 +68,6 @@ def _grouped(
     is_linear = name == "linear" or (name == "auto" and len(seeds) >= FEWEST_LINEAR_VOTERS)
 
     def key(voter: Any) -> Any:
-        if name == "linear":
-            check_supported(voter)
         return shared_parameters(voter) if is_linear and unsupported(voter) is None else None
 
     voters = voters_of(kinds, seeds, variety.params)

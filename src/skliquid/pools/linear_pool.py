@@ -73,17 +73,6 @@ def unsupported(estimator: Any) -> str | None:
     return None
 
 
-def check_supported(estimator: Any) -> None:
-    """Raise when ``estimator`` cannot be a voter of a linear pool."""
-    reason = unsupported(estimator)
-    if reason:
-        raise ValueError(
-            "pool='linear' needs voters that are SGDClassifier or Perceptron, with parameters "
-            f"it supports: it does not support {reason}. Choose pool='auto', which takes "
-            "linear voters where it can."
-        )
-
-
 def shared_parameters(estimator: Any) -> tuple[Any, ...]:
     """Return what voters of one linear pool have in common, as something to compare."""
     params = _params(estimator)
