@@ -168,12 +168,18 @@ def _(W, m, X, row):
         return dense
 
     def sparse(W, m, X, row):
-        total = 0.0
-        for k in range(X.indptr[row], X.indptr[row + 1]):
-            total += W[m, X.indices[k]] * X.data[k]
+        total, data, indices = 0.0, X.data, X.indices
+        for k in _places(X.indptr, row):
+            total += W[m, np.uint32(indices[k])] * data[k]
         return total
 
     return sparse
+
+
+@_compiled()
+def _places(indptr, row):
+    """Return where the numbers of a sparse row are; not below zero, which need not be looked at."""
+    return range(np.uint64(indptr[row]), np.uint64(indptr[row + 1]))
 
 
 @_compiled(fastmath={"reassoc", "nsz", "contract"})
@@ -211,10 +217,10 @@ def _(W, m, X, row, factor):
         return dense
 
     def sparse(W, m, X, row, factor):
-        squares = 0.0
-        for k in range(X.indptr[row], X.indptr[row + 1]):
-            j = X.indices[k]
-            W[m, j] += np.float64(X.data[k]) * factor
+        squares, data, indices = 0.0, X.data, X.indices
+        for k in _places(X.indptr, row):
+            j = np.uint32(indices[k])
+            W[m, j] += np.float64(data[k]) * factor
             squares += W[m, j] * W[m, j]  # at once: a feature may come twice in a row
         return squares
 
@@ -232,8 +238,9 @@ def _(A, m, X, row, factor, pull):
         return dense
 
     def sparse(A, m, X, row, factor, pull):
-        for k in range(X.indptr[row], X.indptr[row + 1]):
-            A[m, X.indices[k]] += factor * X.data[k] * pull
+        data, indices = X.data, X.indices
+        for k in _places(X.indptr, row):
+            A[m, np.uint32(indices[k])] += factor * data[k] * pull
 
     return sparse
 
@@ -983,6 +990,7 @@ def _all_finite(W, m):
 
 
 def _scores_of_four(W, m, X, start): ...
+def _fill_scores(W, m, X, start, scores): ...
 
 
 @overload(_scores_of_four)
@@ -996,6 +1004,27 @@ def _(W, m, X, start):
     return dense
 
 
+@overload(_fill_scores)
+def _(W, m, X, start, scores):
+    if isinstance(X, types.Array):
+
+        def dense(W, m, X, start, scores):
+            for row in range(start, scores.shape[0]):
+                scores[row] = _inner(W, m, X, row)
+
+        return dense
+    return lambda W, m, X, start, scores: _sparse_scores(W[m], X.data, X.indices, X.indptr, scores)
+
+
+@_compiled(fastmath={"reassoc", "nsz", "contract"})
+def _sparse_scores(w, data, indices, indptr, scores):
+    for row in range(scores.shape[0]):
+        total = 0.0
+        for k in _places(indptr, row):
+            total += w[np.uint32(indices[k])] * data[k]
+        scores[row] = total
+
+
 @_compiled()
 def scores_of(coef, machines, X, scores):
     """Fill in the product of coefficients and rows, for few rows or sparse ones."""
@@ -1006,8 +1035,7 @@ def scores_of(coef, machines, X, scores):
             scores[k, row], scores[k, row + 1], scores[k, row + 2], scores[k, row + 3] = (
                 _scores_of_four(coef, machines[k], X, row)
             )
-        for row in range(n_by_four, n_rows):
-            scores[k, row] = _dot_in_any_order(coef, machines[k], X, row)
+        _fill_scores(coef, machines[k], X, n_by_four, scores[k])
 
 
 @_compiled()

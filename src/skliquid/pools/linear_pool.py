@@ -586,8 +586,11 @@ class LinearPool:
         """Return the labels of the rows for each problem: one class against others."""
         dtype = self._state["coef"].dtype
         of_others = 0.0 if self._shared["loss"] == "log_loss" else -1.0
-        is_positive = y == np.arange(self._n_machines)[:, None] if self._n_machines > 1 else y[None]
-        return np.array([of_others, 1.0], dtype=dtype)[is_positive.astype(np.intp)]
+        if self._n_machines == 1:
+            return np.array([of_others, 1.0], dtype=dtype)[y][None]
+        labels = np.full((self._n_machines, len(y)), of_others, dtype=dtype)
+        labels[y, np.arange(len(y))] = 1.0
+        return labels
 
     def _importance(
         self, voters: Voters, y: Labels, sample_weight: Floats | None
