@@ -559,8 +559,8 @@ class LinearPool:
             setattr(estimator, f"_{kind}_coef", values.ravel() if flat else values)
             setattr(estimator, f"_{kind}_intercept", intercept[machines].astype(dtype))
         shows, intercept = each["shows_average"][machines[0]], each["intercept"][machines]
-        if flat and (not shows or intercept[0] != 0):  # it was set before an average was shown
-            estimator._standard_intercept = intercept
+        if flat and (not shows or intercept[0] != dtype.type(intercept[0])):
+            estimator._standard_intercept = intercept  # from before an average was shown
         kind = "average" if shows else "standard"
         estimator.coef_ = getattr(estimator, f"_{kind}_coef").reshape(self._n_machines, -1)
         estimator.intercept_ = getattr(estimator, f"_{kind}_intercept")
