@@ -50,6 +50,14 @@ def test_what_is_no_checkpoint_is_refused(tmp_path, content):
         checkpoint(path).read()
 
 
+def test_a_checkpoint_of_another_version_is_refused(tmp_path):
+    kept = checkpoint(tmp_path / "a.checkpoint")
+    kept.write(Run("ensemble", "coding", "classes"))
+    kept.path.write_bytes(kept.path.read_bytes().replace(b"skliquid 2", b"skliquid 1", 1))
+    with pytest.raises(ValueError, match="that this version of skliquid reads"):
+        kept.read()
+
+
 def test_a_single_bit_that_flipped_is_noticed(tmp_path):
     kept = checkpoint(tmp_path / "a.checkpoint")
     kept.write(Run("ensemble", "coding", "classes"))

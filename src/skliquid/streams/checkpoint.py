@@ -16,8 +16,9 @@ from skliquid.streams.coding import Coding
 from skliquid.streams.reason import reason
 
 _T = TypeVar("_T")
-_FIRST_BYTES = b"skliquid 1\n"
-"""What a file begins with; the SHA-256 of the rest comes next."""
+_NAME, _FIRST_BYTES = b"skliquid ", b"skliquid 2\n"
+"""What a file begins with; the SHA-256 of the rest comes next. The number goes up when files of
+before would be misread."""
 
 
 @dataclass
@@ -143,10 +144,16 @@ def read_whole(path: Path, expected: type[_T], *, parameter: str) -> _T:
 
 def _read(path: Path, parameter: str) -> object:
     with path.open("rb") as file:
-        if file.read(len(_FIRST_BYTES)) != _FIRST_BYTES:
+        first = file.read(len(_FIRST_BYTES))
+        if not first.startswith(_NAME):
             raise ValueError(
                 f"{parameter} must be a file that skliquid wrote: {path} is none. Give another "
                 "path."
+            )
+        if first != _FIRST_BYTES:
+            raise ValueError(
+                f"{parameter} must be a file that this version of skliquid reads: {path} is of "
+                "another. Train again, or use the version that wrote it."
             )
         digest, start = file.read(sha256().digest_size), file.tell()
         if file_digest(file, "sha256").digest() != digest:
