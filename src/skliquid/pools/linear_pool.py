@@ -608,13 +608,14 @@ class LinearPool:
         else:
             is_positive = y == np.arange(self._n_machines)[:, None]
             alike = np.where(is_positive, by_class[:, None], dtype.type(1))
-        own = np.ones((1, 1, 1)) if sample_weight is None else sample_weight
-        own = own.reshape(-1, 1, own.shape[-1]).astype(dtype)  # voter, machine, row
-        importance = np.zeros((len(own) * len(alike) + 1, len(y)), dtype=dtype)
-        np.multiply(alike, own, out=importance[:-1].reshape(len(own), len(alike), len(y)))
-        first = np.arange(len(voters)) * len(alike) if len(own) > 1 else np.zeros(len(voters), int)
-        further = np.arange(self._n_machines) % len(alike)
-        return importance, (first[:, None] + further).ravel()
+        weights = alike[None]  # voter, machine, row
+        if sample_weight is not None:
+            weights = weights * sample_weight.reshape(-1, 1, len(y)).astype(dtype)
+        n_different = len(weights) * len(alike)
+        importance = np.zeros((n_different + 1, len(y)), dtype=dtype)
+        importance[:-1] = weights.reshape(n_different, len(y))
+        first = np.arange(len(voters)) * (len(alike) if len(weights) > 1 else 0)
+        return importance, np.add.outer(first, np.arange(self._n_machines) % len(alike)).ravel()
 
 
 def _to_read(array: NDArray[Any]) -> NDArray[Any]:
