@@ -29,6 +29,7 @@ from threadpoolctl import threadpool_limits
 from skliquid import LiquidEnsembleClassifier
 from skliquid.datasets import load_dataset
 from skliquid.pools import LinearPool
+from skliquid.pools.linear_pool import _aligned_zeros
 from skliquid.pools.vector_kernel import WIDTH, add_and_look_ahead, dots
 from skliquid.schedules import Rounded
 
@@ -131,10 +132,10 @@ def step_figures(n_features: int) -> tuple[str, str, str]:
 
 def bare_steps(X: np.ndarray) -> float:
     """Return nanoseconds of a row's product and addition, and nothing else, for four voters."""
-    wide = np.zeros((len(X), -(-X.shape[1] // WIDTH) * WIDTH))
+    wide = _aligned_zeros(len(X), -(-X.shape[1] // WIDTH) * WIDTH, float)
     wide[:, : X.shape[1]] = X
     orders = np.array([np.random.default_rng(k).permutation(len(X)) for k in range(4)])
-    W = np.zeros((4, wide.shape[1]))
+    W = _aligned_zeros(4, wide.shape[1], float)
     bare(W, wide, orders)
     return 1e9 * best(lambda: bare(W, wide, orders), 20) / orders.size
 
