@@ -30,6 +30,7 @@ from skliquid.pools.vector_kernel import (
     fetch,
     four,
     parts,
+    scores_of_four,
     where_at_most,
 )
 
@@ -999,7 +1000,7 @@ def _(W, m, X, start):
         return lambda W, m, X, start: (0.0, 0.0, 0.0, 0.0)  # which nobody asks for
 
     def dense(W, m, X, start):
-        return parts(dots(W, (m, m, m, m), X, (start, start + 1, start + 2, start + 3)))
+        return parts(scores_of_four(W, (m,), X, (start, start + 1, start + 2, start + 3)))
 
     return dense
 

@@ -170,6 +170,27 @@ def dots(typing_context: Any, W: Any, machines: Any, X: Any, rows: Any) -> Any:
     return signature, generate
 
 
+@intrinsic
+def scores_of_four(typing_context: Any, W: Any, machine: Any, X: Any, rows: Any) -> Any:
+    """Return the products of a row of W, the only one named, and four rows of X, in any order."""
+    signature = four_type(W, machine, X, rows)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        w, width = _row(context, builder, signature.args[:2], arguments[:2], 0)
+        each = [_row(context, builder, signature.args[2:], arguments[2:], k)[0] for k in range(4)]
+        sums = [cgutils.alloca_once(builder, _DOUBLES) for _ in each]
+        for total in sums:
+            builder.store(_DOUBLES([0.0] * WIDTH), total)
+        with cgutils.for_range_slice(builder, _INDEX(0), width, _INDEX(WIDTH), _INDEX) as (j, _):
+            weights = _loaded(builder, w, j)
+            for x, total in zip(each, sums, strict=True):
+                product = builder.fmul(weights, _loaded(builder, x, j), flags=_ANY_ORDER)
+                _add_to(builder, total, _widened(builder, product))
+        return _added_up(builder, [_halved(builder, builder.load(total)) for total in sums])
+
+    return signature, generate
+
+
 _NEIGHBOURS = ([0, 4, 2, 6], [1, 5, 3, 7])
 _HALVES = ([0, 1, 4, 5], [2, 3, 6, 7])
 
@@ -288,8 +309,7 @@ def _summed(builder: Any, product: Any, width: Any) -> Any:
     chains = [cgutils.alloca_once_value(builder, _DOUBLES([0.0] * WIDTH)) for _ in range(2)]
 
     def add(start: Any, chain: Any) -> None:
-        numbers = _widened(builder, product(start))
-        builder.store(builder.fadd(builder.load(chain), numbers, flags=_ANY_ORDER), chain)
+        _add_to(builder, chain, _widened(builder, product(start)))
 
     for chain in chains:
         builder.store(_DOUBLES([0.0] * WIDTH), chain)  # the places are the same for every row
@@ -301,6 +321,10 @@ def _summed(builder: Any, product: Any, width: Any) -> Any:
         add(pairs, chains[0])
     both = builder.fadd(builder.load(chains[0]), builder.load(chains[1]), flags=_ANY_ORDER)
     return _halved(builder, both)
+
+
+def _add_to(builder: Any, place: Any, numbers: Any) -> None:
+    builder.store(builder.fadd(builder.load(place), numbers, flags=_ANY_ORDER), place)
 
 
 def _added_up(builder: Any, sums: Any) -> Any:
