@@ -1,9 +1,12 @@
 """The linear pool has scikit-learn's bits: coefficients, intercepts, iterations, steps."""
 
+import multiprocessing
 import os
 import pickle
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,7 +15,14 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 
 from skliquid import LiquidEnsembleClassifier
 from skliquid.mechanisms import MECHANISMS
-from skliquid.pools import EstimatorPool, GroupedPool, LinearPool, linear_kernel, pool_for
+from skliquid.pools import (
+    EstimatorPool,
+    GroupedPool,
+    LinearPool,
+    linear_kernel,
+    linear_pool,
+    pool_for,
+)
 from skliquid.pools.linear_pool import _draws, unsupported
 
 LOSSES = ["hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"]
@@ -254,16 +264,68 @@ def test_near_ties_in_votes_are_settled_by_scikit_learn(binary):
             assert np.array_equal(votes, theirs.predict(edge))
 
 
-def test_threads_do_not_change_a_bit(binary):
+@pytest.mark.parametrize("options", [{}, {"loss": "log_loss"}, {"average": True}])
+def test_threads_do_not_change_a_bit(binary, monkeypatch, options):
     X, y = binary
-    X, y = np.tile(X, (30, 1)), np.tile(y, 30)
-    one, two = (
-        LinearPool([sgd(max_iter=5)(s) for s in SEEDS], np.array([0, 1]), n) for n in (1, 2)
-    )
-    for pool in (one, two):
-        pool.finish(VOTERS, X, y)
-    for ours, theirs in zip(one.estimators(VOTERS), two.estimators(VOTERS), strict=True):
+    monkeypatch.setattr("skliquid.pools.linear_pool._WORK_OF_A_THREAD", 1)
+    trained_by, train = [], linear_kernel.take_epochs
+
+    def take_epochs(*arguments):
+        trained_by.append(threading.current_thread())
+        return train(*arguments)
+
+    monkeypatch.setattr(linear_kernel, "take_epochs", take_epochs)
+    monkeypatch.setattr("skliquid.pools.linear_pool._helpers", lambda: helpers)
+    voters, pools = np.arange(23), {}
+    with ThreadPoolExecutor(4) as helpers:
+        for n in (1, 2, 5):
+            pools[n] = LinearPool([sgd(**options)(s) for s in voters], np.array([0, 1]), n)
+            trained_by.clear()
+            for _ in range(1000):
+                pools[n].finish(voters, X, y)
+                if len(set(trained_by)) == n:  # others may be late, and are then not waited for
+                    break
+            else:
+                pytest.fail(f"{n} threads never trained together")
+    for n in (2, 5):
+        for ours, theirs in zip(
+            pools[1].estimators(voters), pools[n].estimators(voters), strict=True
+        ):
+            assert_same_bits(ours, theirs)
+
+
+def test_nobody_waits_for_threads_that_do_not_come(binary, monkeypatch):
+    X, y = binary
+    monkeypatch.setattr("skliquid.pools.linear_pool._WORK_OF_A_THREAD", 1)
+    voters, stop = np.arange(23), threading.Event()
+    one, two = (LinearPool([sgd()(s) for s in voters], np.array([0, 1]), n) for n in (1, 2))
+    with ThreadPoolExecutor(1) as busy:
+        busy.submit(stop.wait)
+        monkeypatch.setattr("skliquid.pools.linear_pool._helpers", lambda: busy)
+        two.finish(voters, X, y)
+        stop.set()
+    one.finish(voters, X, y)
+    for ours, theirs in zip(one.estimators(voters), two.estimators(voters), strict=True):
         assert_same_bits(ours, theirs)
+
+
+def test_few_voters_are_trained_by_one_thread(binary, monkeypatch):
+    X, y = binary
+    monkeypatch.setattr("skliquid.pools.linear_pool._WORK_OF_A_THREAD", 1)
+    monkeypatch.setattr("skliquid.pools.linear_pool._helpers", None)  # which is then not called
+    pool = LinearPool([sgd()(s) for s in range(7)], np.array([0, 1]), 2)
+    assert pool.finish(np.arange(7), X, y) > 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_threads_are_started_anew_in_a_forked_process():
+    linear_pool._helpers().submit(int).result()
+    with multiprocessing.get_context("fork").Pool(1) as process:
+        assert process.apply_async(_helpers_help).get(60)
+
+
+def _helpers_help():
+    return linear_pool._helpers().submit(lambda: True).result(30)
 
 
 def test_coefficients_out_of_range_are_an_error(binary):

@@ -31,6 +31,7 @@ from skliquid.pools.vector_kernel import (
     four,
     parts,
     scores_of_four,
+    take,
     where_at_most,
 )
 
@@ -398,23 +399,32 @@ LANE = np.dtype(
 
 
 @_compiled()
-def take_epochs(machines, chosen, X, labels, importance, row_norms, settings, orders):
+def n_side_by_side(machines, X, settings):
+    """Return how many machines ``take_epochs`` runs at a time: four, or one."""
+    has_threshold = settings.loss == HINGE or settings.loss == PERCEPTRON
+    # in single precision, what four averages have to be converted takes longer than the waiting
+    is_quicker = settings.average_from == 0 or not _is_single(machines.coef)
+    return _N_LANES if has_threshold and is_quicker and _fills_vectors(X) else 1
+
+
+@_compiled()
+def take_epochs(machines, chosen, queue, X, labels, importance, row_norms, settings, orders):
     """Train the ``chosen`` machines on the rows, for as many epochs as scikit-learn would.
 
     Machines with a threshold run four at a time: while one waits for a sum, others go on. One that
     is done leaves its lane to the next. When no next is there, its rows weigh nothing from then on,
     and the last two run alone.
 
+    ``queue`` holds how many of the ``chosen`` are taken care of. Threads that share it train what
+    the others leave, so that none has much to do when the others are done.
+
     The last row of ``importance`` holds zeros. ``orders`` has a row for each machine, to be filled
     in when it begins with -1, or none at all: a machine shuffles as many rows in the same way again
     and again.
     """
-    n_rows, n_lanes = labels.shape[1], min(_N_LANES, chosen.shape[0])
-    has_threshold = settings.loss == HINGE or settings.loss == PERCEPTRON
-    # in single precision, what four averages have to be converted takes longer than the waiting
-    is_quicker = settings.average_from == 0 or not _is_single(machines.coef)
-    if not (has_threshold and is_quicker and _fills_vectors(X)):
-        n_lanes = min(1, n_lanes)
+    n_rows, n_lanes = labels.shape[1], n_side_by_side(machines, X, settings)
+    start = take(queue, n_lanes)
+    n_lanes = max(min(n_lanes, chosen.shape[0] - start), 0)
     W, A, each = machines.coef, machines.average, machines.each
     lanes, busy, n_busy = np.zeros(n_lanes, LANE), np.arange(n_lanes), n_lanes
     nothing = importance.shape[0] - 1
@@ -424,9 +434,9 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings, or
     planned = np.zeros(n_lanes, LANE)
     part = np.empty((n_rows + 1 if settings.average_from > 0 else 0, n_lanes))
     for k in range(n_lanes):
-        _enter(lanes[k], chosen[k], each[chosen[k]], W)
-        _lay_out(base[k], order[k], each[chosen[k]].seed, settings.shuffles, orders, chosen[k])
-    n_entered = n_lanes
+        m = chosen[start + k]
+        _enter(lanes[k], m, each[m], W)
+        _lay_out(base[k], order[k], each[m].seed, settings.shuffles, orders, m)
     while n_busy > 0:
         is_side_by_side = n_lanes == _N_LANES and n_busy >= _FEWEST_SIDE_BY_SIDE
         if (
@@ -446,8 +456,9 @@ def take_epochs(machines, chosen, X, labels, importance, row_norms, settings, or
                 _compose(order[k], base[k])
                 continue
             _leave(lanes[k], each[lanes[k].machine], W, settings)
-            if n_entered < chosen.shape[0]:
-                m, n_entered = chosen[n_entered], n_entered + 1
+            following = take(queue, 1)
+            if following < chosen.shape[0]:
+                m = chosen[following]
                 _enter(lanes[k], m, each[m], W)
                 _lay_out(base[k], order[k], each[m].seed, settings.shuffles, orders, m)
             else:

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import os
 import sys
 import threading
 import warnings
@@ -50,7 +51,7 @@ _MOST_ORDERS_TO_KEEP = 2**20
 _NO_ORDERS = np.empty((0, 0), dtype=np.int32)
 _LARGEST_INT = 2**31 - 1
 _PENALTY_COUNTS = parse_version(sklearn.__version__) >= parse_version("1.8")
-_WORK_THAT_PAYS_A_THREAD = 2_000_000
+_WORK_OF_A_THREAD = 2_000_000  # at least: about half a millisecond
 _SPARSE_INTERCEPT_STEP = 0.01  # scikit-learn's, since sparse rows reach the intercept more often
 
 
@@ -439,22 +440,21 @@ class LinearPool:
         is_sparse = bool(scipy.sparse.issparse(X))
         settings = self._settings(is_sparse=is_sparse, max_iter=max_iter, tol=tol)
 
-        orders = self._kept_orders(len(y) if max_iter == 1 else 0)
+        arrays, orders = self._arrays(), self._kept_orders(len(y) if max_iter == 1 else 0)
+        queue = np.zeros(1, dtype=np.int64)
 
-        def take(chosen: NDArray[np.intp]) -> None:
-            arrays = self._arrays()
-            kernel.take_epochs(arrays, chosen, rows, labels, importance, norms, settings, orders)
+        def take(n: int = len(machines)) -> None:
+            data = rows, labels, importance, norms
+            kernel.take_epochs(arrays, machines[:n], queue, *data, settings, orders)
 
-        _compile_first(("train", state["coef"].dtype, is_sparse), lambda n: take(machines[:n]))
-        work = len(machines) * len(y) * X.shape[1] * min(max_iter, 5)
-        n_jobs = min(work // _WORK_THAT_PAYS_A_THREAD, len(machines))
-        if n_jobs > 1:
-            n_jobs = min(effective_n_jobs(self.n_jobs), n_jobs)
-        if n_jobs <= 1:
-            take(machines)
+        _compile_first(("train", state["coef"].dtype, is_sparse), take)
+        queue[0] = 0
+        n_threads = len(machines) * len(y) * X.shape[1] * min(max_iter, 5) // _WORK_OF_A_THREAD
+        if n_threads > 1 and (n_jobs := effective_n_jobs(self.n_jobs)) > 1:
+            at_once = kernel.n_side_by_side(arrays, rows, settings)
+            _share(take, min(n_threads, n_jobs, len(machines) // at_once))
         else:
-            with ThreadPoolExecutor(n_jobs) as threads:  # joblib's would poll for longer than this
-                list(threads.map(take, np.array_split(machines, n_jobs)))
+            take()
         if not self._averages:
             each["intercept"][machines] = self._stored(each["intercept"][machines])
         return self._in_doubt(voters, each["verdict"][machines])
@@ -657,6 +657,36 @@ def _kernel() -> Any:
     from skliquid.pools import linear_kernel
 
     return linear_kernel
+
+
+@cache
+def _helpers() -> ThreadPoolExecutor:
+    """Return threads that wait for work; to start one takes longer than many a fit."""
+    return ThreadPoolExecutor(os.cpu_count(), "skliquid")
+
+
+def _dismiss_helpers() -> None:
+    """Let the threads end: a process that is forked would believe that it has them too."""
+    if _helpers.cache_info().currsize:
+        helpers = _helpers()
+        _helpers.cache_clear()
+        helpers.shutdown()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_dismiss_helpers)
+
+
+def _share(do: Callable[[], None], n_threads: int) -> None:
+    """Do what ``n_threads`` can do at once: this one at once, others as soon as they come.
+
+    Work that is shared goes on from where others are, so nobody waits for one that comes late.
+    """
+    helping = [_helpers().submit(do) for _ in range(n_threads - 1)]
+    do()
+    for helper in helping:
+        if not helper.cancel():
+            helper.result()
 
 
 def _products(

@@ -272,6 +272,18 @@ def fetch(typing_context: Any, X: Any, rows: Any) -> Any:
     return signature, generate
 
 
+@intrinsic
+def take(typing_context: Any, queue: Any, n: Any) -> Any:
+    """Return the number in ``queue``, and add ``n`` to it before any other thread looks."""
+    signature = types.int64(queue, types.int64)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        layout = context.make_array(signature.args[0])(context, builder, arguments[0])
+        return builder.atomic_rmw("add", layout.data, arguments[1], "monotonic")
+
+    return signature, generate
+
+
 def _spread(builder: Any, value: Any, k: int) -> Any:
     """Return the ``k``-th of four numbers, eight times."""
     return builder.shuffle_vector(value, value, _places([k] * WIDTH))
