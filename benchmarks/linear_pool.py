@@ -149,7 +149,7 @@ def bare(W, X, orders):
     for i in range(orders.shape[1]):
         added, n = rows, min(i + 1, orders.shape[1] - 1)
         rows = (orders[0, n], orders[1, n], orders[2, n], orders[3, n])
-        dot = add_and_look_ahead(W, machines, X, added, dot * 1e-12, rows)
+        dot, _ = add_and_look_ahead(W, machines, X, added, dot * 1e-12, rows)
 
 
 def trial_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:

@@ -252,6 +252,27 @@ def test_doubt_about_the_stopping_rule_is_settled_by_scikit_learn(binary, monkey
     assert_same_as_a_loop(sgd(tol=0.0, fit_intercept=False), same, y[:40])
 
 
+def test_single_precision_leaves_no_doubt_about_many_rows(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6000, 100)).astype(np.float32)
+    y = (X @ rng.normal(size=100) + 3 * rng.normal(size=6000) > 0).astype(int)
+    loop = [sgd()(s).fit(X, y) for s in SEEDS]
+    monkeypatch.setattr(SGDClassifier, "fit", None)  # nobody asks scikit-learn
+    pool = LinearPool([sgd()(s) for s in SEEDS], np.array([0, 1]))
+    pool.finish(VOTERS, X, y)
+    for ours, theirs in zip(pool.estimators(VOTERS), loop, strict=True):
+        assert_same_bits(ours, theirs)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_squares_that_are_too_large_for_single_precision(loss):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 57)).astype(np.float32), np.arange(300) % 2
+    for eta0 in (1.0, 1e14, 1e18):
+        options = {"learning_rate": "constant", "eta0": eta0, "alpha": 0.1 / eta0, "max_iter": 5}
+        assert_same_as_a_loop(sgd(loss=loss, n_iter_no_change=1, **options), X, y)
+
+
 def test_near_ties_in_votes_are_settled_by_scikit_learn(binary):
     X, y = binary
     pool = LinearPool([sgd()(s) for s in SEEDS], np.array([0, 1]))

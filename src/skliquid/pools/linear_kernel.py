@@ -59,6 +59,7 @@ _PI_1, _PI_2, _PI_3 = PI_IN_THREE
 _SINE = SINE
 _FARTHEST = FARTHEST_BY_POLYNOMIAL
 _ROUNDING = 2.0**-52
+_LARGEST_SINGLE = 1e38
 SHORTEST = 1e-145
 """Added to every length: squares of less may be lost, and bounds would then rest on nothing."""
 _N_LANES = 4
@@ -143,7 +144,6 @@ def _dot(W, m, X, row): ...
 def _dot_in_any_order(W, m, X, row): ...
 def _add(W, m, X, row, factor): ...
 def _add_to_average(A, m, X, row, factor, pull): ...
-def _is_dense(X): ...
 def _rounded_like(W, value): ...
 def _tiny(W): ...
 def _is_single(W): ...
@@ -207,16 +207,19 @@ def _(W, m, X, row):
     return lambda W, m, X, row: _dot(W, m, X, row)
 
 
+@_compiled(fastmath={"reassoc"})
+def _added(W, m, X, row, factor):
+    squares = 0.0
+    for j in range(X.shape[1]):
+        W[m, j] += np.float64(X[row, j]) * factor
+        squares += W[m, j] * W[m, j]  # in single precision this may become infinite, as theirs do
+    return squares
+
+
 @overload(_add)
 def _(W, m, X, row, factor):
     if isinstance(X, types.Array):
-
-        def dense(W, m, X, row, factor):
-            for j in range(X.shape[1]):
-                W[m, j] += np.float64(X[row, j]) * factor
-            return 0.0
-
-        return dense
+        return lambda W, m, X, row, factor: _added(W, m, X, row, factor)
 
     def sparse(W, m, X, row, factor):
         squares, data, indices = 0.0, X.data, X.indices
@@ -247,12 +250,6 @@ def _(A, m, X, row, factor, pull):
     return sparse
 
 
-@overload(_is_dense)
-def _(X):
-    is_dense = isinstance(X, types.Array)
-    return lambda X: is_dense
-
-
 @overload(_rounded_like)
 def _(W, value):
     if W.dtype != types.float32:
@@ -278,6 +275,14 @@ def _(W):
 def _(W):
     smallest = 1e-6 if W.dtype == types.float32 else 1e-9
     return lambda W: smallest
+
+
+@_compiled()
+def _once_rounded(W, score, error):
+    """Return how far a score is off once it is rounded, if it is off by ``error`` before."""
+    if not _is_single(W):
+        return error
+    return error + (_rounded_like(W, score + error) - _rounded_like(W, score - error))
 
 
 # Smooth losses of a prediction p for a label y: -1 and 1, or 0 and 1 for log_loss
@@ -430,7 +435,8 @@ def take_epochs(machines, chosen, queue, X, labels, importance, row_norms, setti
     nothing = importance.shape[0] - 1
     base = np.empty((n_lanes, n_rows), dtype=np.int32)
     order = np.empty((n_lanes, n_rows), dtype=np.int32)
-    eta, scale = np.empty((n_rows, n_lanes)), np.empty((n_rows + 1, n_lanes))
+    eta, shrink = np.empty((n_rows, n_lanes)), np.empty((n_rows, n_lanes))
+    scale = np.empty((n_rows + 1, n_lanes))
     planned = np.zeros(n_lanes, LANE)
     part = np.empty((n_rows + 1 if settings.average_from > 0 else 0, n_lanes))
     for k in range(n_lanes):
@@ -441,10 +447,10 @@ def take_epochs(machines, chosen, queue, X, labels, importance, row_norms, setti
         is_side_by_side = n_lanes == _N_LANES and n_busy >= _FEWEST_SIDE_BY_SIDE
         if (
             is_side_by_side
-            and _plan(lanes, W, settings, eta, scale, planned)
+            and _plan(lanes, W, settings, eta, shrink, scale, planned)
             and _plan_averages(lanes, W, settings, scale, part)
         ):
-            plan = Plan(order, eta, scale, part)
+            plan = Plan(order, eta, shrink, scale, part)
             _epoch_of_four(lanes, W, A, X, labels, importance, row_norms, settings, plan)
         else:
             for k in busy[:n_busy]:
@@ -518,9 +524,13 @@ def _is_over(lane, W, n_rows, settings):
         return True
     if _watches(settings):
         objective = lane.objective / n_rows
-        doubt = lane.doubt / n_rows + 4 * n_rows * _ROUNDING * abs(objective)
+        doubt = lane.doubt / n_rows + (4 + lane.epoch) * n_rows * _ROUNDING * abs(objective)
         goal = lane.best - settings.tol
-        if not abs(objective - goal) > doubt + lane.best_doubt:  # or if it is not a number
+        # in single precision, a square that is too large would be infinite
+        is_sure = not (_is_single(W) and settings.penalty_counts) or (
+            lane.objective <= 0.5 * lane.alpha * _LARGEST_SINGLE
+        )
+        if not (is_sure and abs(objective - goal) > doubt + lane.best_doubt):  # or not a number
             lane.verdict = DOUBTFUL
             return True
         lane.n_worse = lane.n_worse + 1 if objective > goal else 0
@@ -578,22 +588,19 @@ def _epoch(lane, W, A, X, label, importance, row_norms, settings, order):
     intercept, scale, squared = lane.intercept, lane.scale, lane.squared
     average_a, average_b = lane.average_a, lane.average_b
     average_intercept = lane.average_intercept
-    length = math.sqrt(_squared_length(W, m))
-    reach, objective, doubt = slack * (length + SHORTEST), 0.0, 0.0
-    if _is_dense(X):
-        squared = (length * scale) ** 2
-    squared_doubt = squared * (slack + 8 * tiny)
+    reach = slack * (math.sqrt(_squared_length(W, m)) + SHORTEST)
+    objective, doubt = 0.0, 0.0
     for i in range(n_rows):
         row = first + order[i]
         y, weight, norm = label[order[i]], importance[order[i]], row_norms[row]
         eta = _eta(settings, alpha, eta0, start, t)
         if has_threshold:
-            score = _rounded_like(W, _dot_in_any_order(W, m, X, row) * scale)
-            p = score + intercept
-            near = reach * norm * scale + 4 * tiny * (abs(p) + abs(intercept))
+            score = _dot_in_any_order(W, m, X, row) * scale
+            p = _rounded_like(W, score) + intercept
+            rounding = 4 * _ROUNDING * (abs(p) + 2 * abs(intercept))
+            near = _once_rounded(W, score, reach * norm * scale + rounding)
             if not abs(p * y - threshold) > near:
-                score = _rounded_like(W, _dot(W, m, X, row) * scale)
-                p = score + intercept
+                p = _rounded_like(W, _dot(W, m, X, row) * scale) + intercept
             is_wrong = p * y <= threshold
             update = eta * y * weight if is_wrong else 0.0
             if watches and is_wrong:
@@ -601,8 +608,7 @@ def _epoch(lane, W, A, X, label, importance, row_norms, settings, order):
             if watches:
                 doubt += near
         else:
-            score = _rounded_like(W, _dot(W, m, X, row) * scale)
-            p = score + intercept
+            p = _rounded_like(W, _dot(W, m, X, row) * scale) + intercept
             slope = _gradient(kind, y, p)
             update = -eta * min(max(slope, -_LARGEST_GRADIENT), _LARGEST_GRADIENT)
             update *= weight
@@ -610,12 +616,11 @@ def _epoch(lane, W, A, X, label, importance, row_norms, settings, order):
                 objective += _loss(kind, y, p)
         if weighs:
             objective += alpha * (0.5 * squared)
-            doubt += alpha * squared_doubt
+            doubt += alpha * squared * (slack + 8 * tiny)
         if settings.penalized:
             shrink = _rounded_like(W, max(0.0, 1.0 - eta * alpha))
             scale *= np.float64(shrink)
             squared *= shrink * shrink
-            squared_doubt += 8 * tiny * squared
             if scale < smallest_scale:
                 if average_a != 0.0:
                     lane.verdict = DOUBTFUL
@@ -625,14 +630,8 @@ def _epoch(lane, W, A, X, label, importance, row_norms, settings, order):
                 scale = 1.0
         if update != 0.0:
             factor = np.float64(_rounded_like(W, update) / _rounded_like(W, scale))
-            squares = _add(W, m, X, row, factor)
-            if weighs and _is_dense(X):  # the square of a sum, of which all parts are known
-                pull, push = 2 * score * shrink * update, (update * norm) ** 2
-                squared += pull + push
-                squared_doubt += (slack + 8 * tiny) * (abs(pull) + push + squared)
-            elif weighs:  # of sparse rows scikit-learn counts the features of the row alone
-                squared = squares * (scale * scale)
-                squared_doubt = squared * (slack + 8 * tiny)
+            # for sparse rows scikit-learn counts the features of the row alone
+            squared = _add(W, m, X, row, factor) * (scale * scale)
             reach += slack * abs(factor) * norm
             intercept += update * settings.intercept_step
         if 0 < settings.average_from <= t:
@@ -695,14 +694,14 @@ def _show(machine, W, shows, is_alone):
 class Step(NamedTuple):
     """Where machines stand within an epoch.
 
-    ``reach`` times the length of a row bounds the error of a product in any order; ``stretch`` is
-    the sum of all numbers that went into ``squared``, which is not scaled, like coefficients.
+    ``reach`` times the length of a row bounds the error of a product in any order; ``squared`` is
+    what coefficients weigh in the penalty, and ``stretch`` the sum of all that went into it.
     """
 
     intercept: Any
-    squared: Any
     objective: Any
     doubt: Any
+    squared: Any
     stretch: Any
     reach: Any
     update: Any
@@ -718,16 +717,19 @@ class Visit(NamedTuple):
     eta: Any
     scale: Any
     next_scale: Any
+    shrink: Any
 
 
 class Plan(NamedTuple):
     """What is known of an epoch before it begins, a column a machine.
 
-    ``part`` is what a row that pulls at the coefficients pulls at their average.
+    ``shrink`` is by what a step shrinks the square of coefficients that it does not change, and
+    ``part`` what a row that pulls at them pulls at their average.
     """
 
     order: Any
     eta: Any
+    shrink: Any
     scale: Any
     part: Any
 
@@ -768,7 +770,7 @@ def _(lanes, W, A, X, labels, weights, row_norms, settings, plan):
 def _dense_epoch_of_four(lanes, W, A, X, labels, weights, row_norms, settings, plan):
     a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
     each = (a.machine, b.machine, c.machine, d.machine)
-    order, eta, scale, part = plan.order, plan.eta, plan.scale, plan.part
+    order, eta, shrink, scale, part = plan.order, plan.eta, plan.shrink, plan.scale, plan.part
     averages, n_averaged = settings.average_from > 0, _n_averaged(lanes, settings, eta.shape[0])
     mean = four(a.average_intercept, b.average_intercept, c.average_intercept, d.average_intercept)
     ya, yb, yc, yd = labels[a.problem], labels[b.problem], labels[c.problem], labels[d.problem]
@@ -788,8 +790,9 @@ def _dense_epoch_of_four(lanes, W, A, X, labels, weights, row_norms, settings, p
             four(eta[i, 0], eta[i, 1], eta[i, 2], eta[i, 3]),
             four(scale[i, 0], scale[i, 1], scale[i, 2], scale[i, 3]),
             four(scale[i + 1, 0], scale[i + 1, 1], scale[i + 1, 2], scale[i + 1, 3]),
+            four(shrink[i, 0], shrink[i, 1], shrink[i, 2], shrink[i, 3]),
         )
-        if not _are_clear(step, dot, visit, rule):
+        if not _are_clear(step, dot, visit, rule, W):
             dot = four(
                 _dot(W, each[0], X, rows[0]),
                 _dot(W, each[1], X, rows[1]),
@@ -816,8 +819,9 @@ def _dense_epoch_of_four(lanes, W, A, X, labels, weights, row_norms, settings, p
             )
         p, q, r, s = order[0, n], order[1, n], order[2, n], order[3, n]
         rows = (first[0] + p, first[1] + q, first[2] + r, first[3] + s)
-        dot = add_and_look_ahead(W, each, X, trained_on, step.factor, rows)
-    _last(lanes, step, mean, scale, rule)
+        following, squares = add_and_look_ahead(W, each, X, trained_on, step.factor, rows)
+        step, dot = _weighed(step, dot, squares, visit, W), following
+    _last(lanes, step, mean, scale, rule, W)
 
 
 @_compiled()
@@ -832,13 +836,13 @@ def _are_planned(lanes, planned, n_rows):
 
 
 @_compiled()
-def _plan(lanes, W, settings, eta, scale, planned):
+def _plan(lanes, W, settings, eta, shrink, scale, planned):
     """Fill in step sizes and scales of the next epoch; return whether no scale is too small."""
     n_rows, smallest = eta.shape[0], _smallest_scale(W)
     if _are_planned(lanes, planned, n_rows):
         return scale[n_rows].min() > smallest
     a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
-    zero = four(0.0, 0.0, 0.0, 0.0)
+    zero, by = four(0.0, 0.0, 0.0, 0.0), four(1.0, 1.0, 1.0, 1.0)
     alpha, eta0 = four(a.alpha, b.alpha, c.alpha, d.alpha), four(a.eta0, b.eta0, c.eta0, d.eta0)
     start = four(_start(a.alpha), _start(b.alpha), _start(c.alpha), _start(d.alpha))
     t = four(a.steps, b.steps, c.steps, d.steps)
@@ -856,10 +860,12 @@ def _plan(lanes, W, settings, eta, scale, planned):
                 math.pow(ta, power), math.pow(tb, power), math.pow(tc, power), math.pow(td, power)
             )
         if settings.penalized:
-            shrink = 1.0 - step_size * alpha
-            now *= _rounded_like(W, where_at_most(zero - shrink, zero, shrink))
+            by = 1.0 - step_size * alpha
+            by = _rounded_like(W, where_at_most(by, zero, zero, by))
+            now *= by
         t += 1.0
         eta[i, 0], eta[i, 1], eta[i, 2], eta[i, 3] = parts(step_size)
+        shrink[i, 0], shrink[i, 1], shrink[i, 2], shrink[i, 3] = parts(_rounded_like(W, by * by))
         scale[i + 1, 0], scale[i + 1, 1], scale[i + 1, 2], scale[i + 1, 3] = parts(now)
     for k in range(_N_LANES):
         planned[k].alpha, planned[k].eta0 = lanes[k].alpha, lanes[k].eta0
@@ -877,7 +883,7 @@ def _plan_averages(lanes, W, settings, scale, part):
     if settings.average_from == 0:
         return True
     a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
-    n_rows, one, two = part.shape[0] - 1, four(1.0, 1.0, 1.0, 1.0), four(2.0, 2.0, 2.0, 2.0)
+    n_rows, two = part.shape[0] - 1, four(2.0, 2.0, 2.0, 2.0)
     n_averaged = _n_averaged(lanes, settings, n_rows)
     if not are_above(n_averaged, four(0.0, 0.0, 0.0, 0.0)):
         return False
@@ -887,7 +893,7 @@ def _plan_averages(lanes, W, settings, scale, part):
     for i in range(n_rows):
         share = 1.0 / _rounded_like(W, n_averaged)
         grown = unit / (1.0 - share)  # which is infinite for the first, and not used
-        unit = where_at_most(two, n_averaged, grown) + where_at_most(n_averaged, one, unit)
+        unit = where_at_most(two, n_averaged, grown, unit)
         now = four(scale[i + 1, 0], scale[i + 1, 1], scale[i + 1, 2], scale[i + 1, 3])
         total += share * unit * now
         n_averaged += 1.0
@@ -927,43 +933,42 @@ def _first(lanes, W, rule):
     sc, sd = _squared_length(W, c.machine), _squared_length(W, d.machine)
     length = four(math.sqrt(sa), math.sqrt(sb), math.sqrt(sc), math.sqrt(sd))
     intercept = four(a.intercept, b.intercept, c.intercept, d.intercept)
-    zero, squared = four(0.0, 0.0, 0.0, 0.0), four(sa, sb, sc, sd)
+    zero, squared = four(0.0, 0.0, 0.0, 0.0), four(a.squared, b.squared, c.squared, d.squared)
     reach = (length + SHORTEST) * rule.slack
-    return Step(intercept, squared, zero, zero, squared, reach, zero, zero)
+    return Step(intercept, zero, zero, squared, squared, reach, zero, zero)
 
 
 @_compiled()
-def _near(step, dot, visit, rule):
+def _near(step, dot, visit, rule, W):
     """Return how far predictions may be from their values."""
-    rounding = (abs(dot * visit.scale) + 2.0 * abs(step.intercept)) * (4 * rule.tiny)
-    return step.reach * visit.row_norm * visit.scale + rounding
+    score = dot * visit.scale
+    rounding = (abs(score) + 2.0 * abs(step.intercept)) * (4 * _ROUNDING)
+    return _once_rounded(W, score, step.reach * visit.row_norm * visit.scale + rounding)
 
 
 @_compiled()
-def _are_clear(step, dot, visit, rule):
+def _are_clear(step, dot, visit, rule, W):
     """Return whether no prediction might be on the other side of the threshold."""
-    margin = (dot * visit.scale + step.intercept) * visit.y
-    return are_above(abs(margin - rule.threshold), _near(step, dot, visit, rule))
+    margin = (_rounded_like(W, dot * visit.scale) + step.intercept) * visit.y
+    return are_above(abs(margin - rule.threshold), _near(step, dot, visit, rule, W))
 
 
 @_compiled()
 def _next(step, dot, visit, rule, W):
     """Return where machines stand after one more row each, their coefficients excepted."""
     margin = (_rounded_like(W, dot * visit.scale) + step.intercept) * visit.y
-    loss = where_at_most(margin, rule.threshold, rule.threshold - margin)
+    zero = four(0.0, 0.0, 0.0, 0.0)
+    loss = where_at_most(margin, rule.threshold, rule.threshold - margin, zero)
     full_step = visit.eta * visit.y * visit.importance
     full_factor = _rounded_like(W, _rounded_like(W, full_step) / _rounded_like(W, visit.next_scale))
-    update = where_at_most(margin, rule.threshold, full_step)
-    factor = where_at_most(margin, rule.threshold, full_factor)
-    # the square of a sum, of which all parts are known
-    pull, push = 2.0 * dot * factor, (factor * visit.row_norm) * (factor * visit.row_norm)
-    squared = step.squared + (pull + push)
+    update = where_at_most(margin, rule.threshold, full_step, zero)
+    factor = where_at_most(margin, rule.threshold, full_factor, zero)
     return Step(
         step.intercept + update * rule.intercept_step,
-        squared,
-        step.objective + (loss + rule.penalty * visit.scale * visit.scale * step.squared),
-        step.doubt + _near(step, dot, visit, rule),
-        step.stretch + (abs(pull) + push + squared),
+        step.objective + (loss + rule.penalty * step.squared),
+        step.doubt + _near(step, dot, visit, rule, W),
+        step.squared,
+        step.stretch,
         step.reach + abs(factor) * visit.row_norm * rule.slack,
         update,
         factor,
@@ -971,17 +976,47 @@ def _next(step, dot, visit, rule, W):
 
 
 @_compiled()
-def _last(lanes, step, mean, scale, rule):
+def _weighed(step, dot, squares, visit, W):
+    """Return where machines stand once it is known what their coefficients weigh.
+
+    In double precision the square of a sum, of which all parts are known, will do. In single
+    precision it would miss how sums were rounded, and squares have to be added up.
+    """
+    squared, stretch = step.squared * visit.shrink, step.stretch
+    if _is_single(W):
+        new = squares * (visit.next_scale * visit.next_scale)
+        squared = where_at_most(abs(step.factor), four(0.0, 0.0, 0.0, 0.0), squared, new)
+    else:
+        pull = 2.0 * (dot * visit.next_scale) * step.update
+        push = (step.update * visit.row_norm) * (step.update * visit.row_norm)
+        squared += pull + push
+        stretch += abs(pull) + push + squared
+    return Step(
+        step.intercept,
+        step.objective,
+        step.doubt,
+        squared,
+        stretch,
+        step.reach,
+        step.update,
+        step.factor,
+    )
+
+
+@_compiled()
+def _last(lanes, step, mean, scale, rule, W):
     """Write where machines stand when an epoch ends."""
     n_rows = scale.shape[0] - 1
-    intercept, objective, doubt = parts(step.intercept), parts(step.objective), parts(step.doubt)
-    stretch, penalty, mean = parts(step.stretch), parts(rule.penalty), parts(mean)
+    intercept, mean, squared = parts(step.intercept), parts(mean), parts(step.squared)
+    of_squared = step.stretch * (2 * n_rows * (rule.slack + 16 * _ROUNDING))
+    doubt = step.doubt + rule.penalty * of_squared + step.objective * (rule.slack + 8 * rule.tiny)
+    objective, doubt = parts(step.objective), parts(doubt)
     for k in range(_N_LANES):
         lane = lanes[k]
-        lane.intercept, lane.scale, lane.objective = intercept[k], scale[n_rows, k], objective[k]
-        lane.average_intercept = mean[k]
-        of_squared = n_rows * (rule.slack + 16 * rule.tiny) * stretch[k] * scale[0, k] ** 2
-        lane.doubt = doubt[k] + 2 * penalty[k] * of_squared
+        lane.intercept, lane.scale, lane.average_intercept = intercept[k], scale[n_rows, k], mean[k]
+        lane.objective, lane.doubt, lane.squared = objective[k], doubt[k], squared[k]
+        if not _is_single(W):
+            lane.squared = _squared_length(W, lane.machine) * (lane.scale * lane.scale)
 
 
 @_compiled()

@@ -121,15 +121,14 @@ def _absolute(typing_context: Any, value: Any) -> Any:
 
 
 @intrinsic
-def where_at_most(typing_context: Any, value: Any, limit: Any, then: Any) -> Any:
-    """Return ``then`` where ``value`` is at most ``limit``, and zero elsewhere."""
+def where_at_most(typing_context: Any, value: Any, limit: Any, then: Any, otherwise: Any) -> Any:
+    """Return ``then`` where ``value`` is at most ``limit``, and ``otherwise`` elsewhere."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        value, limit, then = arguments
-        is_small = builder.fcmp_ordered("<=", value, limit)
-        return builder.select(is_small, then, _FOUR([0.0] * 4))
+        is_small = builder.fcmp_ordered("<=", *arguments[:2])
+        return builder.select(is_small, *arguments[2:])
 
-    return four_type(four_type, four_type, four_type), generate
+    return four_type(*[four_type] * 4), generate
 
 
 @intrinsic
@@ -199,15 +198,17 @@ _HALVES = ([0, 1, 4, 5], [2, 3, 6, 7])
 def add_and_look_ahead(
     typing_context: Any, W: Any, machines: Any, X: Any, rows: Any, factors: Any, following: Any
 ) -> Any:
-    """Add factors times rows of X to rows of W, and return the products with the rows following.
+    """Add factors times rows of X to W; return products with the rows following, and squares.
 
-    Each number added is rounded on its own; the products are summed in any order. To do both in one
-    pass saves loading W once more, and waiting for what was just stored.
+    Each number added is rounded on its own; the products, and the squares of what W then holds, are
+    summed in any order. To do all in one pass saves loading W again, and waiting for what was just
+    stored.
     """
-    signature = four_type(W, machines, X, rows, four_type, following)
+    both = types.UniTuple(four_type, 2)
+    signature = both(W, machines, X, rows, four_type, following)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        sums = []
+        products, squares = [], []
         for k in range(4):
             w, width = _row(context, builder, signature.args[:2], arguments[:2], k)
             x, _ = _row(context, builder, signature.args[2:4], arguments[2:4], k)
@@ -215,9 +216,13 @@ def add_and_look_ahead(
                 context, builder, [signature.args[2], None], [arguments[2], arguments[5]], k
             )
             factor = _spread(builder, arguments[4], k)
-            product = partial(_product_after_addition, builder, w, x, z, factor)
-            sums.append(_summed(builder, product, width))
-        return _added_up(builder, sums)
+            added = partial(_products_after_addition, builder, w, x, z, factor)
+            product, square = _summed(builder, added, width, 2)
+            products.append(product)
+            squares.append(square)
+        return context.make_tuple(
+            builder, both, [_added_up(builder, products), _added_up(builder, squares)]
+        )
 
     return signature, generate
 
@@ -304,35 +309,39 @@ def _dot(builder: Any, w: Any, x: Any, width: Any) -> Any:
 
     def product(start: Any) -> Any:
         numbers = _loaded(builder, w, start), _loaded(builder, x, start)
-        return builder.fmul(*numbers, flags=_ANY_ORDER)
+        return [builder.fmul(*numbers, flags=_ANY_ORDER)]
 
-    return _summed(builder, product, width)
+    return _summed(builder, product, width, 1)[0]
 
 
-def _product_after_addition(builder: Any, w: Any, x: Any, z: Any, factor: Any, start: Any) -> Any:
-    """Add eight numbers of ``x`` times a factor to ``w``, and return their products with ``z``."""
+def _products_after_addition(builder: Any, w: Any, x: Any, z: Any, factor: Any, start: Any) -> Any:
+    """Add eight numbers of ``x`` times a factor to ``w``; return products by ``z``, and squares."""
     step = builder.fmul(_widened(builder, _loaded(builder, x, start)), factor)
     new = _add_at(builder, _eight(builder, w, start), step)
-    return builder.fmul(new, _loaded(builder, z, start), flags=_ANY_ORDER)
+    with_z = builder.fmul(new, _loaded(builder, z, start), flags=_ANY_ORDER)
+    return [with_z, builder.fmul(new, new, flags=_ANY_ORDER)]
 
 
-def _summed(builder: Any, product: Any, width: Any) -> Any:
-    """Return the sum of products as four sums, of two chains that need not wait for each other."""
-    chains = [cgutils.alloca_once_value(builder, _DOUBLES([0.0] * WIDTH)) for _ in range(2)]
+def _summed(builder: Any, products: Any, width: Any, n_sums: int) -> Any:
+    """Return sums of products, four of each, of two chains that need not wait for each other."""
+    chains = [cgutils.alloca_once(builder, _DOUBLES) for _ in range(2 * n_sums)]
 
-    def add(start: Any, chain: Any) -> None:
-        _add_to(builder, chain, _widened(builder, product(start)))
+    def add(start: Any, chains: Any) -> None:
+        for chain, numbers in zip(chains, products(start), strict=True):
+            _add_to(builder, chain, _widened(builder, numbers))
 
     for chain in chains:
-        builder.store(_DOUBLES([0.0] * WIDTH), chain)  # the places are the same for every row
+        builder.store(_DOUBLES([0.0] * WIDTH), chain)
     pairs = builder.and_(width, _INDEX(-2 * WIDTH))
     with cgutils.for_range_slice(builder, _INDEX(0), pairs, _INDEX(2 * WIDTH), _INDEX) as (j, _):
-        add(j, chains[0])
-        add(builder.add(j, _INDEX(WIDTH)), chains[1])
+        add(j, chains[:n_sums])
+        add(builder.add(j, _INDEX(WIDTH)), chains[n_sums:])
     with builder.if_then(builder.icmp_signed("<", pairs, width)):
-        add(pairs, chains[0])
-    both = builder.fadd(builder.load(chains[0]), builder.load(chains[1]), flags=_ANY_ORDER)
-    return _halved(builder, both)
+        add(pairs, chains[:n_sums])
+    return [
+        _halved(builder, builder.fadd(builder.load(a), builder.load(b), flags=_ANY_ORDER))
+        for a, b in zip(chains[:n_sums], chains[n_sums:], strict=True)
+    ]
 
 
 def _add_to(builder: Any, place: Any, numbers: Any) -> None:
