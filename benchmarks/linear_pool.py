@@ -13,6 +13,7 @@ from functools import partial
 from time import perf_counter, process_time
 
 import numpy as np
+import scipy.sparse
 from numba import njit
 from rich.box import MARKDOWN
 from rich.console import Console
@@ -113,6 +114,42 @@ def pool_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
         ours = best(lambda: [pool.vote(everyone, some) for _ in range(times)], 9) / times
         theirs = best(lambda: [voter.predict(some) for voter in loop], 3)
         rows.append((f"{label}, {N_VOTERS} voters", goal, f"{theirs / ours:.0f}x"))
+    return rows
+
+
+def other_figures(*_: np.ndarray) -> list[tuple[str, str, str]]:
+    """Return ratios for data of other kinds: single precision, and sparse rows."""
+    rng = np.random.default_rng(0)
+    single = rng.normal(size=(10_000, 100)).astype(np.float32)
+    sparse = scipy.sparse.random(5_000, 10_000, 0.01, "csr", random_state=0)
+    rows, twelve = [], np.arange(12)
+    for name, some in (
+        ("single precision, 10,000 x 100", single),
+        ("sparse, 5,000 x 10,000, 1 %", sparse),
+    ):
+        n_rows, n_features = some.shape
+        y = (some @ rng.normal(size=n_features) + rng.normal(size=n_rows) > 0).astype(int)
+        pool, loop = LinearPool(voters(12), CLASSES), voters(12)
+        pool.finish(twelve, some, y)
+        for action, ours, theirs in (
+            (
+                "final fit",
+                partial(pool.finish, twelve, some, y),
+                lambda: [voter.fit(some, y) for voter in loop],
+            ),
+            (
+                "increment of 65 rows",
+                partial(pool.train, twelve, some[:65], y[:65]),
+                lambda: [voter.partial_fit(some[:65], y[:65]) for voter in loop],
+            ),
+            (
+                "predict",
+                partial(pool.vote, twelve, some),
+                lambda: [voter.predict(some) for voter in loop],
+            ),
+        ):
+            ratio = best(theirs, 2) / best(ours, 3)
+            rows.append((f"{action}, 12 voters, {name}", "", f"{ratio:.1f}x"))
     return rows
 
 
@@ -239,7 +276,7 @@ def measure(*, profile: bool) -> None:
         pstats.Stats(profiler).sort_stats("cumulative").print_stats(20)
         return
     console = Console(width=110)
-    parts = [pool_figures, trial_figures]
+    parts = [pool_figures, trial_figures, other_figures]
     rows = [row for part in track(parts, "Measuring") for row in part(X, y)]
     table = Table("", "floor / aim", "measured", box=MARKDOWN)
     for row in rows:

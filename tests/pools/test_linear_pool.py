@@ -285,6 +285,18 @@ def test_near_ties_in_votes_are_settled_by_scikit_learn(binary):
             assert np.array_equal(votes, theirs.predict(edge))
 
 
+@pytest.mark.parametrize("options", [{}, {"average": True}, {"fit_intercept": False}])
+@pytest.mark.parametrize("kind", [np.float32, np.float64, sparse, scipy.sparse.csc_matrix])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_votes_in_doubt_are_those_of_scikit_learn(binary, n_classes, kind, options):
+    X, y = kind(binary[0]), binary[1]
+    y = y + (np.arange(len(y)) % 5 == 0) if n_classes == 3 else y
+    pool = LinearPool([sgd(**options)(s) for s in SEEDS], np.arange(n_classes))
+    pool.finish(VOTERS, X, y)
+    for voter, theirs in enumerate(pool.estimators(VOTERS)):
+        assert np.array_equal(pool._votes_of(VOTERS[voter : voter + 1], X), theirs.predict(X))
+
+
 @pytest.mark.parametrize("options", [{}, {"loss": "log_loss"}, {"average": True}])
 def test_threads_do_not_change_a_bit(binary, monkeypatch, options):
     X, y = binary

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.fixes import parse_version
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
@@ -230,10 +231,11 @@ class LinearPool:
                 intercept[machines],
             )
             machines = np.arange(len(machines))
-        keeps = is_of_increment and self._subspaces is None
-        rows, norms = self._kept_rows(X) if keeps else self._rows(X, coef)
         is_sparse = bool(scipy.sparse.issparse(X))
-        by_product = not is_sparse and len(norms) >= _ROWS_THAT_PAY_A_PRODUCT
+        by_product = not is_sparse and X.shape[0] >= _ROWS_THAT_PAY_A_PRODUCT
+        keeps = is_of_increment and self._subspaces is None
+        fitting = coef[:, : X.shape[1]] if by_product else coef  # a product needs no padding
+        rows, norms = self._kept_rows(X) if keeps else self._rows(X, fitting)
         kernel, n_machines = _kernel(), self._n_machines
         votes = np.empty((len(voters), len(norms)), dtype=self._votes_dtype)
         doubtful = np.zeros(len(voters), dtype=np.bool_)
@@ -249,8 +251,18 @@ class LinearPool:
         _compile_first(("vote", coef.dtype, is_sparse, by_product, self._votes_dtype), judge)
         judge(len(voters))
         for k in np.flatnonzero(doubtful) if doubtful.any() else ():
-            labels = self.estimators(voters[k : k + 1])[0].predict(self._seen_by(voters[k], X))
-            votes[k] = np.searchsorted(self._classes, labels)
+            votes[k] = self._votes_of(voters[k : k + 1], X)
+        return votes
+
+    def _votes_of(self, voter: Voters, X: Any) -> Voters:
+        """Return one voter's votes by the very product that scikit-learn takes, on as many rows."""
+        machines, (coef, intercept) = self._machines_of(voter), self._shown()
+        seen = self._seen_by(voter[0], X)
+        if scipy.sparse.issparse(X):
+            seen = seen.tocsr()
+        scores: Any = safe_sparse_dot(seen, self._unpadded(coef, machines).T, dense_output=True)
+        scores = scores + intercept[machines].astype(self._intercept_dtype)
+        votes: Voters = scores[:, 0] > 0 if self._n_machines == 1 else scores.argmax(axis=1)
         return votes
 
     def estimators(self, voters: Voters) -> list[Any]:
