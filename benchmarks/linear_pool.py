@@ -19,6 +19,7 @@ from rich.box import MARKDOWN
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from sklearn.base import clone
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -209,7 +210,7 @@ def trial_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
         rows.append((f"the same in sample visits, {name}", "", f"{visits[0] / visits[1]:.3f}"))
         left = model.delegation_graph_.representatives
         alone = f"its final fits alone / those of all, {name}"
-        rows.append((alone, "", f"{final_fits(X, y, left):.3f}"))
+        rows.append((alone, "", f"{final_fits(X, y, left, everyone_fits.estimators_):.3f}"))
     rows.append(
         ("increment, 10,000 voters / 350, over linear growth", "1.2", f"{growth(X, y):.2f}")
     )
@@ -228,9 +229,10 @@ def growth(X: np.ndarray, y: np.ndarray) -> float:
     return min(each[10_000]) / min(each[350])
 
 
-def final_fits(X: np.ndarray, y: np.ndarray, left: np.ndarray) -> float:
+def final_fits(X: np.ndarray, y: np.ndarray, left: np.ndarray, voters: list) -> float:
     """Return what fitting those who are left takes, of what fitting all takes."""
-    pool, everyone = LinearPool(voters(N_VOTERS), CLASSES), np.arange(N_VOTERS)
+    pool = LinearPool([clone(voter) for voter in voters], CLASSES)
+    everyone = np.arange(N_VOTERS)
     taken = [[], []]
     for _ in range(5):  # in turns, as above
         for each, some in zip(taken, (left, everyone), strict=True):
