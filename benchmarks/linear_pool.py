@@ -93,10 +93,7 @@ def pool_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
     rows.append(("accuracy of all voters, 25 rows", "1000x / 3000x", f"{theirs / ours:.0f}x"))
     X_train, y_train = X[:N_TRAIN], y[:N_TRAIN]
     theirs = best(lambda: [v.fit(X_train, y_train) for v in voters(10)], 5, perf_counter)
-    taken = {1: [], 2: []}
-    for n_jobs in (1, 2) * 30:  # in turns, so that a slow moment of the machine meets both
-        pool.n_jobs = n_jobs
-        taken[n_jobs].append(best(lambda: pool.finish(ten, X_train, y_train), 1, perf_counter))
+    taken = in_turns(pool, ten, X_train, y_train)
     for n_jobs, goal in ((1, "3.5x / 6x"), (2, "6x / 11x")):
         ours = min(taken[n_jobs])
         rows.append((f"final fit of 10 voters, {n_jobs} thread(s)", goal, f"{theirs / ours:.1f}x"))
@@ -107,6 +104,12 @@ def pool_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
             rows += [step_figures(n_features) for n_features in (5, 17, 57)]
             bare = bare_steps(X_train)
             rows.append(("a bare product and addition, 57 features", "", f"{bare:.0f} ns"))
+    for n in (8, 12, 40):
+        medians = {
+            k: np.median(v) for k, v in in_turns(pool, everyone[:n], X_train, y_train).items()
+        }
+        gain = f"{medians[1] / medians[2]:.2f}x"
+        rows.append((f"two threads against one, final fit of {n} voters", "1x", gain))
     X_test = X[N_TRAIN:]
     for label, some, times, goal in (
         ("predict, 2300 rows", X_test, 1, "15x / 25x"),
@@ -116,6 +119,15 @@ def pool_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
         theirs = best(lambda: [voter.predict(some) for voter in loop], 3)
         rows.append((f"{label}, {N_VOTERS} voters", goal, f"{theirs / ours:.0f}x"))
     return rows
+
+
+def in_turns(pool: LinearPool, some: np.ndarray, X: np.ndarray, y: np.ndarray) -> dict:
+    """Return seconds of final fits with one thread and with two, in turns."""
+    taken = {1: [], 2: []}
+    for n_jobs in (1, 2) * 30:  # so that a slow moment of the machine meets both
+        pool.n_jobs = n_jobs
+        taken[n_jobs].append(best(lambda: pool.finish(some, X, y), 1, perf_counter))
+    return taken
 
 
 def other_figures(*_: np.ndarray) -> list[tuple[str, str, str]]:
