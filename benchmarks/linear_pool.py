@@ -175,7 +175,7 @@ def step_figures(n_features: int) -> tuple[str, str, str]:
     twelve = [SGDClassifier(random_state=seed, **options) for seed in range(12)]
     pool = LinearPool(twelve, CLASSES)
     n_steps = pool.finish(np.arange(12), X, y)
-    ours = 1e9 * best(lambda: pool.finish(np.arange(12), X, y), 5) / n_steps
+    ours = 1e9 * best(lambda: pool.finish(np.arange(12), X, y), 30) / n_steps
     theirs = 1e9 * best(lambda: [voter.fit(X, y) for voter in twelve], 3) / n_steps
     name = f"a step with all lanes busy, {n_features} features, pool / loop"
     return name, "", f"{ours:.0f} / {theirs:.0f} ns"
@@ -218,8 +218,9 @@ def trial_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
         name = f"u = {size}, rate {rate}"
         rows.append((f"whole trial, {name}", goals[0], f"{theirs / mine:.0f}x"))
         rows.append((f"pruned trial / all trained in full, {name}", goals[1], f"{mine / full:.2f}"))
-        visits = [each.training_cost_.total for each in (model, everyone_fits)]
-        rows.append((f"the same in sample visits, {name}", "", f"{visits[0] / visits[1]:.3f}"))
+        cost, of_all = model.training_cost_, everyone_fits.training_cost_.total
+        visits = f"{cost.final_fit / of_all:.3f} + {cost.increments / of_all:.3f}"
+        rows.append((f"the same in sample visits, final fits + increments, {name}", "", visits))
         left = model.delegation_graph_.representatives
         alone = f"its final fits alone / those of all, {name}"
         rows.append((alone, "", f"{final_fits(X, y, left, everyone_fits.estimators_):.3f}"))
