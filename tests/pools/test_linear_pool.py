@@ -294,7 +294,16 @@ def test_votes_in_doubt_are_those_of_scikit_learn(binary, n_classes, kind, optio
     pool = LinearPool([sgd(**options)(s) for s in SEEDS], np.arange(n_classes))
     pool.finish(VOTERS, X, y)
     for voter, theirs in enumerate(pool.estimators(VOTERS)):
-        assert np.array_equal(pool._votes_of(VOTERS[voter : voter + 1], X), theirs.predict(X))
+        assert np.array_equal(pool._votes_of(VOTERS[voter : voter + 1], X)[0], theirs.predict(X))
+
+
+def test_sparse_rows_of_few_numbers_leave_no_doubt_about_votes(monkeypatch):
+    X = scipy.sparse.random(40, 5000, 0.004, "csr", dtype=np.float32, random_state=0)
+    pool = LinearPool([sgd()(s) for s in SEEDS], np.array([0, 1]))
+    pool.train(VOTERS, X, np.arange(40) % 2)
+    expected = [voter.predict(X) for voter in pool.estimators(VOTERS)]
+    monkeypatch.setattr(LinearPool, "_votes_of", None)  # nobody asks for a product in order
+    assert np.array_equal(pool.vote(VOTERS, X), expected)
 
 
 @pytest.mark.parametrize("options", [{}, {"loss": "log_loss"}, {"average": True}])

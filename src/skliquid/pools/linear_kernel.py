@@ -204,7 +204,15 @@ def _squared_length(W, m):
 def _(W, m, X, row):
     if isinstance(X, types.Array):
         return lambda W, m, X, row: _inner(W, m, X, row)
-    return lambda W, m, X, row: _dot(W, m, X, row)
+    return lambda W, m, X, row: _sparse_inner(W, m, X.data, X.indices, X.indptr, row)
+
+
+@_compiled(fastmath={"reassoc", "nsz", "contract"})
+def _sparse_inner(W, m, data, indices, indptr, row):
+    total = 0.0
+    for k in _places(indptr, row):
+        total += W[m, np.uint32(indices[k])] * data[k]
+    return total
 
 
 @_compiled(fastmath={"reassoc"})
@@ -1086,20 +1094,23 @@ def scores_of(coef, machines, X, scores):
 
 
 @_compiled()
-def fill_votes(coef, intercept, machines, n_machines, X, row_norms, votes, doubtful):
+def fill_votes(coef, intercept, machines, n_machines, n_terms, X, row_norms, votes, doubtful):
     """Fill in votes on few rows, or sparse ones; mark voters in doubt."""
     scores = np.empty((machines.shape[0], row_norms.shape[0]), dtype=coef.dtype)
     scores_of(coef, machines, X, scores)
-    judge(scores, 0, coef, intercept, machines, n_machines, row_norms, votes, doubtful)
+    judge(scores, 0, coef, intercept, machines, n_machines, n_terms, row_norms, votes, doubtful)
 
 
 @_compiled()
-def judge(scores, start, coef, intercept, machines, n_machines, row_norms, votes, doubtful):
+def judge(
+    scores, start, coef, intercept, machines, n_machines, n_terms, row_norms, votes, doubtful
+):
     """Fill in votes from the scores of the rows from ``start`` on; mark voters in doubt.
 
-    A voter is in doubt when the order of a sum might have swayed its vote on a row.
+    A voter is in doubt when the order of a sum, of up to ``n_terms``, might have swayed its vote on
+    a row.
     """
-    slack = 2 * (coef.shape[1] + 16) * _tiny(coef)
+    slack = 2 * (n_terms + 16) * _tiny(coef)
     for v in range(votes.shape[0]):
         mine, reach = machines[v * n_machines : (v + 1) * n_machines], 0.0
         for m in mine:

@@ -39,6 +39,7 @@ _SUPPORTED: dict[str, tuple[Any, ...]] = {
 }
 DOUBTFUL, OVERFLOWN = 1, 2
 _ROWS_THAT_PAY_A_PRODUCT = 128
+_COLUMNS_AT_ONCE = 16  # a sparse row's number is multiplied with a cache line or two
 _SCORES_AT_ONCE = 150_000  # they stay in the cache until they are judged
 _N_LANES = 4
 _WIDTH = 8  # features are padded to a multiple: the kernel takes that many at once
@@ -224,6 +225,10 @@ class LinearPool:
 
     def _votes(self, voters: Voters, X: Any, *, is_of_increment: bool) -> Votes:
         machines = self._machines_of(voters)
+        votes = np.empty((len(voters), X.shape[0]), dtype=self._votes_dtype)
+        is_sparse = bool(scipy.sparse.issparse(X))
+        if is_sparse and self._subspaces is None and X.nnz >= X.shape[1]:
+            return self._sparse_votes(voters, X, votes)
         coef, intercept = self._shown()
         if self._subspaces is not None:
             coef, intercept = (
@@ -231,39 +236,51 @@ class LinearPool:
                 intercept[machines],
             )
             machines = np.arange(len(machines))
-        is_sparse = bool(scipy.sparse.issparse(X))
         by_product = not is_sparse and X.shape[0] >= _ROWS_THAT_PAY_A_PRODUCT
         keeps = is_of_increment and self._subspaces is None
         fitting = coef[:, : X.shape[1]] if by_product else coef  # a product needs no padding
         rows, norms = self._kept_rows(X) if keeps else self._rows(X, fitting)
         kernel, n_machines = _kernel(), self._n_machines
-        votes = np.empty((len(voters), len(norms)), dtype=self._votes_dtype)
         doubtful = np.zeros(len(voters), dtype=np.bool_)
+        n_terms = int(np.diff(rows.indptr).max(initial=0)) if is_sparse else coef.shape[1]
 
         def judge(n: int) -> None:
             some, filled = machines[: n * n_machines], (norms, votes[:n], doubtful[:n])
             if not by_product:
-                kernel.fill_votes(coef, intercept, some, n_machines, rows, *filled)
+                kernel.fill_votes(coef, intercept, some, n_machines, n_terms, rows, *filled)
                 return
             for start, scores in _products(coef[some], rows, len(norms)):
-                kernel.judge(scores, start, coef, intercept, some, n_machines, *filled)
+                kernel.judge(scores, start, coef, intercept, some, n_machines, n_terms, *filled)
 
         _compile_first(("vote", coef.dtype, is_sparse, by_product, self._votes_dtype), judge)
         judge(len(voters))
         for k in np.flatnonzero(doubtful) if doubtful.any() else ():
-            votes[k] = self._votes_of(voters[k : k + 1], X)
+            votes[k] = self._votes_of(voters[k : k + 1], X)[0]
         return votes
 
-    def _votes_of(self, voter: Voters, X: Any) -> Voters:
-        """Return one voter's votes by the very product that scikit-learn takes, on as many rows."""
-        machines, (coef, intercept) = self._machines_of(voter), self._shown()
-        seen = self._seen_by(voter[0], X)
+    def _sparse_votes(self, voters: Voters, X: Any, votes: Votes) -> Votes:
+        """Fill in the votes on rows that hold more numbers than a voter has coefficients."""
+        n_at_once = -(-_COLUMNS_AT_ONCE // self._n_machines)
+        for start in range(0, len(voters), n_at_once):
+            some = slice(start, start + n_at_once)
+            votes[some] = self._votes_of(voters[some], X)
+        return votes
+
+    def _votes_of(self, voters: Voters, X: Any) -> Votes:
+        """Return votes by the very product that scikit-learn takes, on as many rows.
+
+        Only of sparse rows may several voters be asked at once: dense products are summed in an
+        order that depends on how many there are.
+        """
+        machines, (coef, intercept) = self._machines_of(voters), self._shown()
+        seen = self._seen_by(voters[0], X)
         if scipy.sparse.issparse(X):
             seen = seen.tocsr()
         scores: Any = safe_sparse_dot(seen, self._unpadded(coef, machines).T, dense_output=True)
         scores = scores + intercept[machines].astype(self._intercept_dtype)
-        votes: Voters = scores[:, 0] > 0 if self._n_machines == 1 else scores.argmax(axis=1)
-        return votes
+        by_voter = scores.reshape(-1, len(voters), self._n_machines)
+        votes: Votes = by_voter[:, :, 0] > 0 if self._n_machines == 1 else by_voter.argmax(axis=2)
+        return votes.T
 
     def estimators(self, voters: Voters) -> list[Any]:
         """Return ``voters`` as fitted scikit-learn classifiers, made from the arrays."""
