@@ -242,9 +242,9 @@ def growth(X: np.ndarray, y: np.ndarray) -> float:
     return min(each[10_000]) / min(each[350])
 
 
-def final_fits(X: np.ndarray, y: np.ndarray, left: np.ndarray, voters: list) -> float:
+def final_fits(X: np.ndarray, y: np.ndarray, left: np.ndarray, fitted: list) -> float:
     """Return what fitting those who are left takes, of what fitting all takes."""
-    pool = LinearPool([clone(voter) for voter in voters], CLASSES)
+    pool = LinearPool([clone(voter) for voter in fitted], CLASSES)
     everyone = np.arange(N_VOTERS)
     taken = [[], []]
     for _ in range(5):  # in turns, as above

@@ -6,11 +6,14 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import numpy as np
 import pytest
 import scipy.sparse
+import scipy.sparse.linalg
 from sklearn.linear_model import Perceptron, SGDClassifier
 
 from skliquid import LiquidEnsembleClassifier
@@ -264,6 +267,46 @@ def test_single_precision_leaves_no_doubt_about_many_rows(monkeypatch):
         assert_same_bits(ours, theirs)
 
 
+def test_no_penalty_to_weigh_leaves_no_doubt_in_single_precision(binary, monkeypatch):
+    X, y = binary[0].astype(np.float32), binary[1]
+    options = {"alpha": 0.0, "learning_rate": "constant", "eta0": 0.1}
+    loop = [sgd(**options)(s).fit(X, y) for s in SEEDS]
+    monkeypatch.setattr(SGDClassifier, "fit", None)  # nobody asks scikit-learn
+    pool = LinearPool([sgd(**options)(s) for s in SEEDS], np.array([0, 1]))
+    pool.finish(VOTERS, X, y)
+    for ours, theirs in zip(pool.estimators(VOTERS), loop, strict=True):
+        assert_same_bits(ours, theirs)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "perceptron"])
+def test_rows_of_zeros(loss):
+    options = {"tol": 0.0, "max_iter": 40, "fit_intercept": False, "alpha": 1.0, "eta0": 1.0}
+    for learning_rate in ("optimal", "invscaling"):
+        make = sgd(loss=loss, learning_rate=learning_rate, **options)
+        assert_same_as_a_loop(make, np.zeros((50, 40)), np.arange(50) % 2)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("loss", ["hinge", "perceptron"])
+def test_features_that_come_twice_and_cancel_each_other(loss, dtype):
+    rng = np.random.default_rng(0)
+    n_rows, n_features = 60, 30
+    indices = np.tile(np.repeat(np.arange(n_features), 2), n_rows)
+    small, large = rng.normal(size=(n_rows, n_features)), 1e15 * rng.normal(size=n_features)
+    data = np.stack([small + large, np.broadcast_to(-large, small.shape)], axis=2).ravel()
+    indptr = np.arange(n_rows + 1) * 2 * n_features
+    X = scipy.sparse.csr_matrix((data.astype(dtype), indices, indptr), (n_rows, n_features))
+    assert not X.has_canonical_format
+    assert_same_as_a_loop(sgd(loss=loss), X, (small[:, 0] > 0).astype(int))
+
+
+def test_sparse_rows_have_a_length_where_squares_vanish_in_single_precision():
+    X = scipy.sparse.random(50, 40, 0.2, "csr", random_state=0)
+    small = (X * 1e-24).astype(np.float32)
+    _, norms = LinearPool([sgd()(0)], np.array([0, 1]))._rows(small, np.zeros((1, 40), np.float32))
+    assert np.allclose(norms, 1e-24 * scipy.sparse.linalg.norm(X, axis=1), atol=1e-140)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_squares_that_are_too_large_for_single_precision(loss):
     rng = np.random.default_rng(0)
@@ -294,7 +337,8 @@ def test_votes_in_doubt_are_those_of_scikit_learn(binary, n_classes, kind, optio
     pool = LinearPool([sgd(**options)(s) for s in SEEDS], np.arange(n_classes))
     pool.finish(VOTERS, X, y)
     for voter, theirs in enumerate(pool.estimators(VOTERS)):
-        assert np.array_equal(pool._votes_of(VOTERS[voter : voter + 1], X)[0], theirs.predict(X))
+        ours = pool._votes_of(VOTERS[voter : voter + 1], X, *pool._shown())
+        assert np.array_equal(ours[0], theirs.predict(X))
 
 
 def test_sparse_rows_of_few_numbers_leave_no_doubt_about_votes(monkeypatch):
@@ -317,7 +361,7 @@ def test_threads_do_not_change_a_bit(binary, monkeypatch, options):
         return train(*arguments)
 
     monkeypatch.setattr(linear_kernel, "take_epochs", take_epochs)
-    monkeypatch.setattr("skliquid.pools.linear_pool._helpers", lambda: helpers)
+    monkeypatch.setattr("skliquid.pools.linear_pool._helpers", cache(lambda: helpers))
     voters, pools = np.arange(23), {}
     with ThreadPoolExecutor(4) as helpers:
         for n in (1, 2, 5):
@@ -343,12 +387,40 @@ def test_nobody_waits_for_threads_that_do_not_come(binary, monkeypatch):
     one, two = (LinearPool([sgd()(s) for s in voters], np.array([0, 1]), n) for n in (1, 2))
     with ThreadPoolExecutor(1) as busy:
         busy.submit(stop.wait)
-        monkeypatch.setattr("skliquid.pools.linear_pool._helpers", lambda: busy)
-        two.finish(voters, X, y)
-        stop.set()
+        monkeypatch.setattr("skliquid.pools.linear_pool._helpers", cache(lambda: busy))
+        try:
+            two.finish(voters, X, y)
+        finally:
+            stop.set()
     one.finish(voters, X, y)
     for ours, theirs in zip(one.estimators(voters), two.estimators(voters), strict=True):
         assert_same_bits(ours, theirs)
+
+
+def test_threads_that_cannot_be_had_are_done_without(binary, monkeypatch):
+    X, y = binary
+    monkeypatch.setattr("skliquid.pools.linear_pool._WORK_OF_A_THREAD", 1)
+    gone = ThreadPoolExecutor(1)
+    gone.shutdown()
+    monkeypatch.setattr("skliquid.pools.linear_pool._helpers", cache(lambda: gone))
+    pool = LinearPool([sgd()(s) for s in range(23)], np.array([0, 1]), 2)
+    assert pool.finish(np.arange(23), X, y) > 0
+
+
+def test_threads_are_waited_for_when_one_fails():
+    has_begun, done = threading.Event(), []
+
+    def do():
+        if threading.current_thread() is threading.main_thread():
+            assert has_begun.wait(60)
+            raise KeyboardInterrupt
+        has_begun.set()
+        time.sleep(0.2)
+        done.append(True)
+
+    with pytest.raises(KeyboardInterrupt):
+        linear_pool._share(do, 2)
+    assert done
 
 
 def test_few_voters_are_trained_by_one_thread(binary, monkeypatch):

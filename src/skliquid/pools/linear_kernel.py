@@ -59,7 +59,8 @@ _PI_1, _PI_2, _PI_3 = PI_IN_THREE
 _SINE = SINE
 _FARTHEST = FARTHEST_BY_POLYNOMIAL
 _ROUNDING = 2.0**-52
-_LARGEST_SINGLE = 1e38
+_SAFE_LENGTH = 1e18
+"""Squares of this, and sums of many, are far from too large for single precision."""
 SHORTEST = 1e-145
 """Added to every length: squares of less may be lost, and bounds would then rest on nothing."""
 _N_LANES = 4
@@ -286,6 +287,12 @@ def _(W):
 
 
 @_compiled()
+def _slack(W):
+    """Return by what part of its length a sum in any order may differ from one in order."""
+    return (W.shape[1] + 32) * _ROUNDING
+
+
+@_compiled()
 def _once_rounded(W, score, error):
     """Return how far a score is off once it is rounded, if it is off by ``error`` before."""
     if not _is_single(W):
@@ -404,11 +411,17 @@ LANE = np.dtype(
         ("average_b", np.float64),
         ("objective", np.float64),
         ("doubt", np.float64),
+        ("blur", np.float64),
+        ("reach", np.float64),
         ("best", np.float64),
         ("best_doubt", np.float64),
     ]
 )
-"""A machine in training: where it stands between two epochs."""
+"""A machine in training: where it stands between two epochs.
+
+``blur`` is what scikit-learn may have rounded off the square of coefficients that a machine comes
+with, in single precision; ``reach``, as in ``Step``, is the farthest of the last epoch.
+"""
 
 
 @_compiled()
@@ -518,6 +531,7 @@ def _enter(lane, m, machine, W):
     lane.intercept, lane.average_intercept = machine.intercept, machine.average_intercept
     lane.scale, lane.average_a, lane.average_b = 1.0, 0.0, 1.0
     lane.squared = _squared_length(W, m)
+    lane.blur = W.shape[1] * _tiny(W) if lane.squared > 0 else 0.0
     lane.best, lane.best_doubt = np.inf, 0.0
 
 
@@ -532,12 +546,12 @@ def _is_over(lane, W, n_rows, settings):
         return True
     if _watches(settings):
         objective = lane.objective / n_rows
-        doubt = lane.doubt / n_rows + (4 + lane.epoch) * n_rows * _ROUNDING * abs(objective)
+        blur = (4 + 2 * lane.epoch) * n_rows * _ROUNDING + lane.blur
+        doubt = lane.doubt / n_rows + blur * abs(objective) + SHORTEST
         goal = lane.best - settings.tol
         # in single precision, a square that is too large would be infinite
-        is_sure = not (_is_single(W) and settings.penalty_counts) or (
-            lane.objective <= 0.5 * lane.alpha * _LARGEST_SINGLE
-        )
+        is_safe = lane.reach <= _slack(W) * _SAFE_LENGTH
+        is_sure = is_safe or not (_is_single(W) and settings.penalty_counts)
         if not (is_sure and abs(objective - goal) > doubt + lane.best_doubt):  # or not a number
             lane.verdict = DOUBTFUL
             return True
@@ -589,7 +603,7 @@ def _epoch(lane, W, A, X, label, importance, row_norms, settings, order):
     weighs = watches and settings.penalty_counts
     has_threshold = kind == HINGE or kind == PERCEPTRON
     threshold = 1.0 if kind == HINGE else 0.0
-    tiny, smallest_scale, slack = _tiny(W), _smallest_scale(W), (W.shape[1] + 32) * _ROUNDING
+    tiny, smallest_scale, slack = _tiny(W), _smallest_scale(W), _slack(W)
 
     alpha, eta0 = lane.alpha, lane.eta0
     start, t = _start(alpha), lane.steps + lane.epoch * n_rows
@@ -597,7 +611,7 @@ def _epoch(lane, W, A, X, label, importance, row_norms, settings, order):
     average_a, average_b = lane.average_a, lane.average_b
     average_intercept = lane.average_intercept
     reach = slack * (math.sqrt(_squared_length(W, m)) + SHORTEST)
-    objective, doubt = 0.0, 0.0
+    objective, doubt, farthest = 0.0, 0.0, 0.0
     for i in range(n_rows):
         row = first + order[i]
         y, weight, norm = label[order[i]], importance[order[i]], row_norms[row]
@@ -634,6 +648,7 @@ def _epoch(lane, W, A, X, label, importance, row_norms, settings, order):
                     lane.verdict = DOUBTFUL
                     return
                 _shrink(W, m, scale)
+                farthest = max(farthest, reach)
                 reach *= scale
                 scale = 1.0
         if update != 0.0:
@@ -656,7 +671,7 @@ def _epoch(lane, W, A, X, label, importance, row_norms, settings, order):
     lane.intercept, lane.scale, lane.squared = intercept, scale, squared
     lane.average_a, lane.average_b = average_a, average_b
     lane.average_intercept = average_intercept
-    lane.objective, lane.doubt = objective, doubt
+    lane.objective, lane.doubt, lane.reach = objective, doubt, max(farthest, reach)
 
 
 @_compiled()
@@ -928,7 +943,7 @@ def _rule(lanes, W, settings):
         four(threshold, threshold, threshold, threshold),
         four(lanes[0].alpha, lanes[1].alpha, lanes[2].alpha, lanes[3].alpha) * half,
         settings.intercept_step,
-        (W.shape[1] + 32) * _ROUNDING,
+        _slack(W),
         _tiny(W),
     )
 
@@ -947,7 +962,7 @@ def _first(lanes, W, rule):
 
 
 @_compiled()
-def _near(step, dot, visit, rule, W):
+def _near(step, dot, visit, W):
     """Return how far predictions may be from their values."""
     score = dot * visit.scale
     rounding = (abs(score) + 2.0 * abs(step.intercept)) * (4 * _ROUNDING)
@@ -958,7 +973,7 @@ def _near(step, dot, visit, rule, W):
 def _are_clear(step, dot, visit, rule, W):
     """Return whether no prediction might be on the other side of the threshold."""
     margin = (_rounded_like(W, dot * visit.scale) + step.intercept) * visit.y
-    return are_above(abs(margin - rule.threshold), _near(step, dot, visit, rule, W))
+    return are_above(abs(margin - rule.threshold), _near(step, dot, visit, W))
 
 
 @_compiled()
@@ -974,7 +989,7 @@ def _next(step, dot, visit, rule, W):
     return Step(
         step.intercept + update * rule.intercept_step,
         step.objective + (loss + rule.penalty * step.squared),
-        step.doubt + _near(step, dot, visit, rule, W),
+        step.doubt + _near(step, dot, visit, W),
         step.squared,
         step.stretch,
         step.reach + abs(factor) * visit.row_norm * rule.slack,
@@ -1018,9 +1033,10 @@ def _last(lanes, step, mean, scale, rule, W):
     intercept, mean, squared = parts(step.intercept), parts(mean), parts(step.squared)
     of_squared = step.stretch * (2 * n_rows * (rule.slack + 16 * _ROUNDING))
     doubt = step.doubt + rule.penalty * of_squared + step.objective * (rule.slack + 8 * rule.tiny)
-    objective, doubt = parts(step.objective), parts(doubt)
+    objective, doubt, reach = parts(step.objective), parts(doubt), parts(step.reach)
     for k in range(_N_LANES):
         lane = lanes[k]
+        lane.reach = reach[k]
         lane.intercept, lane.scale, lane.average_intercept = intercept[k], scale[n_rows, k], mean[k]
         lane.objective, lane.doubt, lane.squared = objective[k], doubt[k], squared[k]
         if not _is_single(W):

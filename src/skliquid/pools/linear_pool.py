@@ -7,7 +7,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from numbers import Real
 from typing import Any
@@ -115,7 +115,7 @@ class LinearPool:
     classes : array
         All classes, sorted.
     n_jobs : int or None
-        Threads for the final fit, as joblib counts them; used only where they pay.
+        Threads for final fits and large increments, as joblib counts them; used where they pay.
     subspaces : array of int, one row a voter, or None
         The features that each voter looks at; None means all.
     examined : dict or None
@@ -228,7 +228,7 @@ class LinearPool:
         votes = np.empty((len(voters), X.shape[0]), dtype=self._votes_dtype)
         is_sparse = bool(scipy.sparse.issparse(X))
         if is_sparse and self._subspaces is None and X.nnz >= X.shape[1]:
-            return self._sparse_votes(voters, X, votes)
+            return self._sparse_votes(voters, X.tocsr(), votes)
         coef, intercept = self._shown()
         if self._subspaces is not None:
             coef, intercept = (
@@ -254,25 +254,27 @@ class LinearPool:
 
         _compile_first(("vote", coef.dtype, is_sparse, by_product, self._votes_dtype), judge)
         judge(len(voters))
-        for k in np.flatnonzero(doubtful) if doubtful.any() else ():
-            votes[k] = self._votes_of(voters[k : k + 1], X)[0]
+        if doubtful.any():
+            shown = self._shown()
+            for k in np.flatnonzero(doubtful):
+                votes[k] = self._votes_of(voters[k : k + 1], X, *shown)[0]
         return votes
 
     def _sparse_votes(self, voters: Voters, X: Any, votes: Votes) -> Votes:
         """Fill in the votes on rows that hold more numbers than a voter has coefficients."""
-        n_at_once = -(-_COLUMNS_AT_ONCE // self._n_machines)
+        n_at_once, shown = -(-_COLUMNS_AT_ONCE // self._n_machines), self._shown()
         for start in range(0, len(voters), n_at_once):
             some = slice(start, start + n_at_once)
-            votes[some] = self._votes_of(voters[some], X)
+            votes[some] = self._votes_of(voters[some], X, *shown)
         return votes
 
-    def _votes_of(self, voters: Voters, X: Any) -> Votes:
+    def _votes_of(self, voters: Voters, X: Any, coef: NDArray[Any], intercept: Floats) -> Votes:
         """Return votes by the very product that scikit-learn takes, on as many rows.
 
         Only of sparse rows may several voters be asked at once: dense products are summed in an
         order that depends on how many there are.
         """
-        machines, (coef, intercept) = self._machines_of(voters), self._shown()
+        machines = self._machines_of(voters)
         seen = self._seen_by(voters[0], X)
         if scipy.sparse.issparse(X):
             seen = seen.tocsr()
@@ -404,7 +406,7 @@ class LinearPool:
         if scipy.sparse.issparse(X):
             csr: Any = X
             csr = csr.tocsr().astype(dtype, copy=False)
-            squares = csr.multiply(csr).sum(axis=1)
+            squares = _squares_of(csr)
             rows = _kernel().SparseRows(
                 _to_read(csr.data),
                 _to_read(csr.indices.astype(np.int32, copy=False)),
@@ -654,6 +656,23 @@ def _to_read(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
+def _squares_of(csr: Any) -> Floats:
+    """Return the squared length of each sparse row; infinite if a feature comes twice in one.
+
+    Such rows may be longer than the sum of what they hold, so that no bound would hold: their
+    products are taken in order.
+    """
+    if not csr.has_canonical_format:
+        merged = csr.copy()
+        merged.sum_duplicates()
+        if merged.nnz < csr.nnz:
+            return np.full(csr.shape[0], np.inf)
+    row_of_each = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
+    values = csr.data.astype(np.float64)
+    squares: Any = np.bincount(row_of_each, weights=values * values, minlength=csr.shape[0])
+    return squares  # type: ignore[no-any-return]  # floats, since weights are
+
+
 def _padded(n_features: int) -> int:
     return -(-n_features // _WIDTH) * _WIDTH
 
@@ -703,7 +722,7 @@ def _dismiss_helpers() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_dismiss_helpers)
+    os.register_at_fork(before=_dismiss_helpers, after_in_child=_helpers.cache_clear)
 
 
 def _share(do: Callable[[], None], n_threads: int) -> None:
@@ -711,11 +730,30 @@ def _share(do: Callable[[], None], n_threads: int) -> None:
 
     Work that is shared goes on from where others are, so nobody waits for one that comes late.
     """
-    helping = [_helpers().submit(do) for _ in range(n_threads - 1)]
-    do()
+    helping: list[Future[None]] = []
+    try:
+        while len(helping) < n_threads - 1 and (helper := _helper(do)):
+            helping.append(helper)
+        do()
+    finally:  # they write to what the caller will use
+        helping = [helper for helper in helping if not helper.cancel()]
+        try:
+            wait(helping)
+        finally:  # also when interrupted
+            wait(helping)
     for helper in helping:
-        if not helper.cancel():
-            helper.result()
+        helper.result()
+
+
+def _helper(do: Callable[[], None]) -> Future[None] | None:
+    """Return what a thread will have done, or None if none can be had."""
+    helpers = _helpers()
+    try:
+        return helpers.submit(do)
+    except RuntimeError:  # there are too many threads, or the process is ending or being forked
+        helpers.shutdown(wait=False, cancel_futures=True)
+        _helpers.cache_clear()
+        return None
 
 
 def _products(
