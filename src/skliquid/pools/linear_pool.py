@@ -669,8 +669,8 @@ def _squares_of(csr: Any) -> Floats:
             return np.full(csr.shape[0], np.inf)
     row_of_each = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
     values = csr.data.astype(np.float64)
-    squares: Any = np.bincount(row_of_each, weights=values * values, minlength=csr.shape[0])
-    return squares  # type: ignore[no-any-return]  # floats, since weights are
+    squares = np.bincount(row_of_each, weights=values * values, minlength=csr.shape[0])
+    return squares.astype(np.float64, copy=False)
 
 
 def _padded(n_features: int) -> int:
