@@ -230,9 +230,10 @@ def test_perceptrons(binary, multiclass):
 
 
 @pytest.mark.filterwarnings("ignore:.*encountered in matmul")  # of scikit-learn's products too
-def test_losses_that_are_too_large_for_a_number(binary):
+@pytest.mark.parametrize("loss", ["perceptron", "modified_huber", "squared_hinge"])
+def test_losses_that_are_too_large_for_a_number(binary, loss):
     X, y = binary
-    assert_same_as_a_loop(lambda s: Perceptron(random_state=s), X * 1e200, y)
+    assert_same_as_a_loop(sgd(loss=loss), X * 1e200, y)
 
 
 def test_labels_of_any_kind(binary):
@@ -255,13 +256,15 @@ def test_doubt_about_the_stopping_rule_is_settled_by_scikit_learn(binary, monkey
     assert_same_as_a_loop(sgd(tol=0.0, fit_intercept=False), same, y[:40])
 
 
-def test_single_precision_leaves_no_doubt_about_many_rows(monkeypatch):
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_many_rows_leave_no_doubt_about_the_stopping_rule(loss, dtype, monkeypatch):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(6000, 100)).astype(np.float32)
+    X = rng.normal(size=(6000, 100)).astype(dtype)
     y = (X @ rng.normal(size=100) + 3 * rng.normal(size=6000) > 0).astype(int)
-    loop = [sgd()(s).fit(X, y) for s in SEEDS]
+    loop = [sgd(loss=loss)(s).fit(X, y) for s in SEEDS]
     monkeypatch.setattr(SGDClassifier, "fit", None)  # nobody asks scikit-learn
-    pool = LinearPool([sgd()(s) for s in SEEDS], np.array([0, 1]))
+    pool = LinearPool([sgd(loss=loss)(s) for s in SEEDS], np.array([0, 1]))
     pool.finish(VOTERS, X, y)
     for ours, theirs in zip(pool.estimators(VOTERS), loop, strict=True):
         assert_same_bits(ours, theirs)
@@ -278,7 +281,7 @@ def test_no_penalty_to_weigh_leaves_no_doubt_in_single_precision(binary, monkeyp
         assert_same_bits(ours, theirs)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "perceptron"])
+@pytest.mark.parametrize("loss", LOSSES)
 def test_rows_of_zeros(loss):
     options = {"tol": 0.0, "max_iter": 40, "fit_intercept": False, "alpha": 1.0, "eta0": 1.0}
     for learning_rate in ("optimal", "invscaling"):

@@ -23,7 +23,9 @@ from skliquid.pools.vector_kernel import (
     WIDTH,
     FourType,
     add_and_look_ahead,
+    add_and_look_ahead_in_order,
     add_to_averages,
+    alike,
     are_above,
     as_single,
     dots,
@@ -63,6 +65,10 @@ _SAFE_LENGTH = 1e18
 """Squares of this, and sums of many, are far from too large for single precision."""
 SHORTEST = 1e-145
 """Added to every length: squares of less may be lost, and bounds would then rest on nothing."""
+_LOWEST = -37.0
+"""Of predictions below this, scikit-learn's log_loss sees the exponential alone."""
+_MOST_FACTORS = 512
+"""Factors between 1 and 2, whose product is far from too large."""
 _N_LANES = 4
 _FEWEST_SIDE_BY_SIDE = 3
 _ROWS_AHEAD = 3
@@ -318,10 +324,8 @@ def _loss(kind, y, p):
 @_compiled()
 def _gradient(kind, y, p):
     if kind == LOG_LOSS:
-        if p > -37:
-            small = math.exp(-p)
-            return ((1 - y) - y * small) / (1 + small)
-        return math.exp(p) - y
+        power = _power(p)
+        return ((1 - y) - y * power) / (1 + power) if p > _LOWEST else power - y
     z = p * y
     if kind == SQUARED_HINGE:
         return -2 * y * (1.0 - z) if 1.0 - z > 0 else 0.0
@@ -331,8 +335,14 @@ def _gradient(kind, y, p):
 
 
 @_compiled()
+def _power(p):
+    """Return the exponential that the gradient of log_loss is made of."""
+    return math.exp(-p if p > _LOWEST else p)
+
+
+@_compiled()
 def _log_one_plus_exp(x):
-    if x <= -37:
+    if x <= _LOWEST:
         return math.exp(x)
     if x <= -2:
         return math.log1p(math.exp(x))
@@ -427,18 +437,23 @@ with, in single precision; ``reach``, as in ``Step``, is the farthest of the las
 @_compiled()
 def n_side_by_side(machines, X, settings):
     """Return how many machines ``take_epochs`` runs at a time: four, or one."""
-    has_threshold = settings.loss == HINGE or settings.loss == PERCEPTRON
-    # in single precision, what four averages have to be converted takes longer than the waiting
-    is_quicker = settings.average_from == 0 or not _is_single(machines.coef)
-    return _N_LANES if has_threshold and is_quicker and _fills_vectors(X) else 1
+    converts = settings.average_from > 0 and _is_single(machines.coef)
+    # to convert four averages takes longer than to wait for sums, unless these are in order
+    is_quicker = not (converts and _has_threshold(settings))
+    return _N_LANES if is_quicker and _fills_vectors(X) else 1
+
+
+@_compiled()
+def _has_threshold(settings):
+    return settings.loss == HINGE or settings.loss == PERCEPTRON
 
 
 @_compiled()
 def take_epochs(machines, chosen, queue, X, labels, importance, row_norms, settings, orders):
     """Train the ``chosen`` machines on the rows, for as many epochs as scikit-learn would.
 
-    Machines with a threshold run four at a time: while one waits for a sum, others go on. One that
-    is done leaves its lane to the next. When no next is there, its rows weigh nothing from then on,
+    Machines run four at a time where they can: while one waits for a sum, others go on. One that is
+    done leaves its lane to the next. When no next is there, its rows weigh nothing from then on,
     and the last two run alone.
 
     ``queue`` holds how many of the ``chosen`` are taken care of. Threads that share it train what
@@ -601,7 +616,7 @@ def _epoch(lane, W, A, X, label, importance, row_norms, settings, order):
     m, kind = lane.machine, settings.loss
     n_rows, first, watches = order.shape[0], lane.first_row, _watches(settings)
     weighs = watches and settings.penalty_counts
-    has_threshold = kind == HINGE or kind == PERCEPTRON
+    has_threshold = _has_threshold(settings)
     threshold = 1.0 if kind == HINGE else 0.0
     tiny, smallest_scale, slack = _tiny(W), _smallest_scale(W), _slack(W)
 
@@ -717,12 +732,14 @@ def _show(machine, W, shows, is_alone):
 class Step(NamedTuple):
     """Where machines stand within an epoch.
 
+    The logarithm of ``product`` belongs to the objective, and is taken of many factors at once.
     ``reach`` times the length of a row bounds the error of a product in any order; ``squared`` is
     what coefficients weigh in the penalty, and ``stretch`` the sum of all that went into it.
     """
 
     intercept: Any
     objective: Any
+    product: Any
     doubt: Any
     squared: Any
     stretch: Any
@@ -800,11 +817,11 @@ def _dense_epoch_of_four(lanes, W, A, X, labels, weights, row_norms, settings, p
     ia, ib, ic, id_ = weights[a.weights], weights[b.weights], weights[c.weights], weights[d.weights]
     first = (a.first_row, b.first_row, c.first_row, d.first_row)
     rule = _rule(lanes, W, settings)
-    step = _first(lanes, W, rule)
+    step, has_threshold = _first(lanes, W, rule), _has_threshold(settings)
     last, is_far = order.shape[1] - 1, X.size > _NEAR_AT_HAND
     p, q, r, s = order[0, 0], order[1, 0], order[2, 0], order[3, 0]
     rows = (first[0] + p, first[1] + q, first[2] + r, first[3] + s)
-    dot = dots(W, each, X, rows)
+    dot = dots(W, each, X, rows) if has_threshold else _dots_in_order(W, each, X, rows)
     for i in range(last + 1):
         visit = Visit(
             four(ya[p], yb[q], yc[r], yd[s]),
@@ -815,14 +832,12 @@ def _dense_epoch_of_four(lanes, W, A, X, labels, weights, row_norms, settings, p
             four(scale[i + 1, 0], scale[i + 1, 1], scale[i + 1, 2], scale[i + 1, 3]),
             four(shrink[i, 0], shrink[i, 1], shrink[i, 2], shrink[i, 3]),
         )
-        if not _are_clear(step, dot, visit, rule, W):
-            dot = four(
-                _dot(W, each[0], X, rows[0]),
-                _dot(W, each[1], X, rows[1]),
-                _dot(W, each[2], X, rows[2]),
-                _dot(W, each[3], X, rows[3]),
-            )
-        step = _next(step, dot, visit, rule, W)
+        if has_threshold:
+            if not _are_clear(step, dot, visit, rule, W):
+                dot = _dots_in_order(W, each, X, rows)
+            step = _next(step, dot, visit, rule, W)
+        else:
+            step = _next_of_smooth(step, dot, visit, rule, W, settings)
         if averages:
             pull = (0.0 - _rounded_like(W, step.update)) / visit.next_scale
             so_far = four(part[i, 0], part[i, 1], part[i, 2], part[i, 3])
@@ -842,9 +857,26 @@ def _dense_epoch_of_four(lanes, W, A, X, labels, weights, row_norms, settings, p
             )
         p, q, r, s = order[0, n], order[1, n], order[2, n], order[3, n]
         rows = (first[0] + p, first[1] + q, first[2] + r, first[3] + s)
-        following, squares = add_and_look_ahead(W, each, X, trained_on, step.factor, rows)
+        if has_threshold:
+            following, squares = add_and_look_ahead(W, each, X, trained_on, step.factor, rows)
+        else:
+            following, squares = add_and_look_ahead_in_order(
+                W, each, X, trained_on, step.factor, rows
+            )
         step, dot = _weighed(step, dot, squares, visit, W), following
+        if i % _MOST_FACTORS == _MOST_FACTORS - 1:
+            step = _folded(step)
     _last(lanes, step, mean, scale, rule, W)
+
+
+@_compiled()
+def _dots_in_order(W, machines, X, rows):
+    return four(
+        _dot(W, machines[0], X, rows[0]),
+        _dot(W, machines[1], X, rows[1]),
+        _dot(W, machines[2], X, rows[2]),
+        _dot(W, machines[3], X, rows[3]),
+    )
 
 
 @_compiled()
@@ -865,7 +897,7 @@ def _plan(lanes, W, settings, eta, shrink, scale, planned):
     if _are_planned(lanes, planned, n_rows):
         return scale[n_rows].min() > smallest
     a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
-    zero, by = four(0.0, 0.0, 0.0, 0.0), four(1.0, 1.0, 1.0, 1.0)
+    zero, by = alike(0.0), alike(1.0)
     alpha, eta0 = four(a.alpha, b.alpha, c.alpha, d.alpha), four(a.eta0, b.eta0, c.eta0, d.eta0)
     start = four(_start(a.alpha), _start(b.alpha), _start(c.alpha), _start(d.alpha))
     t = four(a.steps, b.steps, c.steps, d.steps)
@@ -906,9 +938,9 @@ def _plan_averages(lanes, W, settings, scale, part):
     if settings.average_from == 0:
         return True
     a, b, c, d = lanes[0], lanes[1], lanes[2], lanes[3]
-    n_rows, two = part.shape[0] - 1, four(2.0, 2.0, 2.0, 2.0)
+    n_rows, two = part.shape[0] - 1, alike(2.0)
     n_averaged = _n_averaged(lanes, settings, n_rows)
-    if not are_above(n_averaged, four(0.0, 0.0, 0.0, 0.0)):
+    if not are_above(n_averaged, alike(0.0)):
         return False
     total = four(a.average_a, b.average_a, c.average_a, d.average_a)
     unit = four(a.average_b, b.average_b, c.average_b, d.average_b)
@@ -940,7 +972,7 @@ def _rule(lanes, W, settings):
     threshold = 1.0 if settings.loss == HINGE else 0.0
     half = 0.5 if _watches(settings) and settings.penalty_counts else 0.0
     return Rule(
-        four(threshold, threshold, threshold, threshold),
+        alike(threshold),
         four(lanes[0].alpha, lanes[1].alpha, lanes[2].alpha, lanes[3].alpha) * half,
         settings.intercept_step,
         _slack(W),
@@ -956,9 +988,9 @@ def _first(lanes, W, rule):
     sc, sd = _squared_length(W, c.machine), _squared_length(W, d.machine)
     length = four(math.sqrt(sa), math.sqrt(sb), math.sqrt(sc), math.sqrt(sd))
     intercept = four(a.intercept, b.intercept, c.intercept, d.intercept)
-    zero, squared = four(0.0, 0.0, 0.0, 0.0), four(a.squared, b.squared, c.squared, d.squared)
+    zero, squared = alike(0.0), four(a.squared, b.squared, c.squared, d.squared)
     reach = (length + SHORTEST) * rule.slack
-    return Step(intercept, zero, zero, squared, squared, reach, zero, zero)
+    return Step(intercept, zero, alike(1.0), zero, squared, squared, reach, zero, zero)
 
 
 @_compiled()
@@ -980,7 +1012,7 @@ def _are_clear(step, dot, visit, rule, W):
 def _next(step, dot, visit, rule, W):
     """Return where machines stand after one more row each, their coefficients excepted."""
     margin = (_rounded_like(W, dot * visit.scale) + step.intercept) * visit.y
-    zero = four(0.0, 0.0, 0.0, 0.0)
+    zero = alike(0.0)
     loss = where_at_most(margin, rule.threshold, rule.threshold - margin, zero)
     full_step = visit.eta * visit.y * visit.importance
     full_factor = _rounded_like(W, _rounded_like(W, full_step) / _rounded_like(W, visit.next_scale))
@@ -989,12 +1021,78 @@ def _next(step, dot, visit, rule, W):
     return Step(
         step.intercept + update * rule.intercept_step,
         step.objective + (loss + rule.penalty * step.squared),
+        step.product,
         step.doubt + _near(step, dot, visit, W),
         step.squared,
         step.stretch,
         step.reach + abs(factor) * visit.row_norm * rule.slack,
         update,
         factor,
+    )
+
+
+@_compiled()
+def _next_of_smooth(step, dot, visit, rule, W, settings):
+    """Do as ``_next``, for losses without a threshold."""
+    p = _rounded_like(W, dot * visit.scale) + step.intercept
+    slope, loss, factor_of_product = _slope_and_loss(settings.loss, visit.y, p)
+    most, least = alike(_LARGEST_GRADIENT), alike(-_LARGEST_GRADIENT)
+    slope = where_at_most(most, slope, most, where_at_most(slope, least, least, slope))
+    update = (0.0 - visit.eta * slope) * visit.importance
+    factor = _rounded_like(W, _rounded_like(W, update) / _rounded_like(W, visit.next_scale))
+    return Step(
+        step.intercept + update * rule.intercept_step,
+        step.objective + (loss + rule.penalty * step.squared),
+        step.product * factor_of_product,
+        step.doubt + (1.0 + abs(p)) * (8 * _ROUNDING),
+        step.squared,
+        step.stretch,
+        step.reach + abs(factor) * visit.row_norm * rule.slack,
+        update,
+        factor,
+    )
+
+
+@_compiled()
+def _slope_and_loss(kind, y, p):
+    """Return ``_gradient`` for four, and ``_loss`` as a number and the exponential of another.
+
+    What is not a number takes the same side as there.
+    """
+    zero, one = alike(0.0), alike(1.0)
+    if kind == LOG_LOSS:
+        a, b, c, d = parts(p)
+        power = four(_power(a), _power(b), _power(c), _power(d))
+        slope = ((1.0 - y) - y * power) / (1.0 + power)
+        slope = where_at_most(p, alike(_LOWEST), power - y, slope)
+        below_one = where_at_most(power, one, power, 1.0 / power)
+        return slope, where_at_most(p, zero, zero, p) - y * p, 1.0 + below_one
+    z = p * y
+    gap, above_zero, far = 1.0 - z, alike(5e-324), alike(-1.0)
+    slope, loss = -2.0 * y * gap, gap * gap
+    if kind == SQUARED_HINGE:
+        loss = where_at_most(above_zero, gap, loss, zero)
+        return where_at_most(above_zero, gap, slope, zero), loss, one
+    slope = where_at_most(far, z, slope, -4.0 * y)
+    loss = where_at_most(far, z, loss, -4.0 * z)
+    return where_at_most(one, z, zero, slope), where_at_most(one, z, zero, loss), one
+
+
+@_compiled()
+def _folded(step):
+    """Return the same with the logarithm of the product in the objective."""
+    a, b, c, d = parts(step.product)
+    logarithm = four(math.log(a), math.log(b), math.log(c), math.log(d))
+    return Step(
+        step.intercept,
+        step.objective + logarithm,
+        alike(1.0),
+        step.doubt,
+        step.squared,
+        step.stretch,
+        step.reach,
+        step.update,
+        step.factor,
     )
 
 
@@ -1008,7 +1106,7 @@ def _weighed(step, dot, squares, visit, W):
     squared, stretch = step.squared * visit.shrink, step.stretch
     if _is_single(W):
         new = squares * (visit.next_scale * visit.next_scale)
-        squared = where_at_most(abs(step.factor), four(0.0, 0.0, 0.0, 0.0), squared, new)
+        squared = where_at_most(abs(step.factor), alike(0.0), squared, new)
     else:
         pull = 2.0 * (dot * visit.next_scale) * step.update
         push = (step.update * visit.row_norm) * (step.update * visit.row_norm)
@@ -1017,6 +1115,7 @@ def _weighed(step, dot, squares, visit, W):
     return Step(
         step.intercept,
         step.objective,
+        step.product,
         step.doubt,
         squared,
         stretch,
@@ -1029,7 +1128,7 @@ def _weighed(step, dot, squares, visit, W):
 @_compiled()
 def _last(lanes, step, mean, scale, rule, W):
     """Write where machines stand when an epoch ends."""
-    n_rows = scale.shape[0] - 1
+    n_rows, step = scale.shape[0] - 1, _folded(step)
     intercept, mean, squared = parts(step.intercept), parts(mean), parts(step.squared)
     of_squared = step.stretch * (2 * n_rows * (rule.slack + 16 * _ROUNDING))
     doubt = step.doubt + rule.penalty * of_squared + step.objective * (rule.slack + 8 * rule.tiny)

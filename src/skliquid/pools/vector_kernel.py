@@ -77,7 +77,9 @@ _sum, _difference, _product, _quotient = map(_binary, ("fadd", "fsub", "fmul", "
 
 
 @intrinsic
-def _same(typing_context: Any, number: Any) -> Any:
+def alike(typing_context: Any, number: Any) -> Any:
+    """Return a number four times."""
+
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         first = builder.insert_element(_FOUR(ir.Undefined), arguments[0], _place(0))
         return builder.shuffle_vector(first, first, _places([0] * 4))
@@ -91,9 +93,9 @@ def _overload_operator(symbol: Any, combine: Any) -> None:
         if isinstance(a, FourType) and isinstance(b, FourType):
             return lambda a, b: combine(a, b)
         if isinstance(a, FourType) and isinstance(b, types.Number):
-            return lambda a, b: combine(a, _same(b))
+            return lambda a, b: combine(a, alike(b))
         if isinstance(b, FourType) and isinstance(a, types.Number):
-            return lambda a, b: combine(_same(a), b)
+            return lambda a, b: combine(alike(a), b)
         return None
 
 
@@ -223,6 +225,47 @@ def add_and_look_ahead(
         return context.make_tuple(
             builder, both, [_added_up(builder, products), _added_up(builder, squares)]
         )
+
+    return signature, generate
+
+
+@intrinsic
+def add_and_look_ahead_in_order(
+    typing_context: Any, W: Any, machines: Any, X: Any, rows: Any, factors: Any, following: Any
+) -> Any:
+    """Do as ``add_and_look_ahead``, with products that are summed in order.
+
+    Each addition waits for the last, so the four machines take turns: eight numbers of each.
+    """
+    both = types.UniTuple(four_type, 2)
+    signature = both(W, machines, X, rows, four_type, following)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        row = partial(_row, context, builder)
+        _, width = row(signature.args[:2], arguments[:2], 0)
+        each = [
+            (
+                row(signature.args[:2], arguments[:2], k)[0],
+                row(signature.args[2:4], arguments[2:4], k)[0],
+                row([signature.args[2], None], [arguments[2], arguments[5]], k)[0],
+                _spread(builder, arguments[4], k),
+            )
+            for k in range(4)
+        ]
+        total = cgutils.alloca_once_value(builder, _FOUR([0.0] * 4))
+        squares = [cgutils.alloca_once_value(builder, _DOUBLES([0.0] * WIDTH)) for _ in each]
+        with cgutils.for_range_slice(builder, _INDEX(0), width, _INDEX(WIDTH), _INDEX) as (j, _):
+            products = []
+            for of_one, square in zip(each, squares, strict=True):
+                product, its_square = _products_after_addition(builder, *of_one, j)
+                products.append(_widened(builder, product))
+                _add_to(builder, square, _widened(builder, its_square))
+            for numbers in _transposed(builder, products):
+                builder.store(builder.fadd(builder.load(total), numbers), total)
+        of_squares = _added_up(
+            builder, [_halved(builder, builder.load(square)) for square in squares]
+        )
+        return context.make_tuple(builder, both, [builder.load(total), of_squares])
 
     return signature, generate
 
@@ -374,6 +417,18 @@ def _row(context: Any, builder: Any, kinds: Any, values: Any, k: int) -> tuple[A
     if row.type != _INDEX:
         row = builder.sext(row, _INDEX)
     return builder.gep(layout.data, [builder.mul(row, width)]), width
+
+
+def _transposed(builder: Any, rows: Any) -> Any:
+    """Return four times eight numbers as eight times four."""
+    pairs = []
+    for first in (0, 1):  # of every two neighbours
+        places = [first + 2 * k + WIDTH * n for k in range(WIDTH // 2) for n in (0, 1)]
+        pairs.append([builder.shuffle_vector(*rows[n : n + 2], _places(places)) for n in (0, 2)])
+    for k in range(WIDTH):
+        start = k - k % 2
+        places = [start, start + 1, WIDTH + start, WIDTH + start + 1]
+        yield builder.shuffle_vector(*pairs[k % 2], _places(places))
 
 
 def _eight(builder: Any, row: Any, start: Any) -> Any:
