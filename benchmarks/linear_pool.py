@@ -32,8 +32,8 @@ from threadpoolctl import threadpool_limits
 from skliquid import LiquidEnsembleClassifier
 from skliquid.datasets import load_dataset
 from skliquid.pools import LinearPool
+from skliquid.pools.linear_kernel.vectors import WIDTH, add_and_look_ahead, dots
 from skliquid.pools.linear_pool import _aligned_zeros
-from skliquid.pools.vector_kernel import WIDTH, add_and_look_ahead, dots
 from skliquid.schedules import Rounded
 
 N_VOTERS, N_TRAIN = 350, 2300
