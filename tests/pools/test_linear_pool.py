@@ -3,12 +3,14 @@
 import multiprocessing
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -605,3 +607,19 @@ import numba.core.caching as caching
 getattr(caching, "CacheImpl", getattr(caching, "_CacheImpl", None))._locator_classes = []
 """
     assert run(no_folder + FIT).stdout == "(80,)\n"
+
+
+def test_compiled_code_is_not_kept_when_another_file_has_changed(tmp_path):
+    package = Path(linear_kernel.__file__).parents[2]
+    shutil.copytree(package, tmp_path / "skliquid", ignore=shutil.ignore_patterns("__pycache__"))
+    cosine = """
+import numpy as np
+from skliquid.pools.linear_kernel import turn_into_cosines
+values = np.ones(1)
+turn_into_cosines(values, 1.0)
+print(values[0])
+"""
+    assert float(run(cosine, PYTHONPATH=str(tmp_path)).stdout) == pytest.approx(np.cos(1))
+    with (tmp_path / "skliquid/pools/linear_reference.py").open("a") as reference:
+        reference.write("SINE = (0.0,) * len(SINE)\n")
+    assert float(run(cosine, PYTHONPATH=str(tmp_path)).stdout) == pytest.approx(0.5)

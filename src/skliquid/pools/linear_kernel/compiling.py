@@ -1,12 +1,31 @@
 """How functions are compiled, and kept on disk."""
 
+import zlib
+from pathlib import Path
+
 from numba import njit
 
 
+def _fingerprint():
+    """Return a number that changes with any source that compiled code is made of."""
+    here = Path(__file__).parent
+    sources = [*sorted(here.glob("*.py")), here.with_name("linear_reference.py")]
+    texts = [source.read_bytes() for source in sources if source.exists()]
+    return zlib.crc32(b"".join(texts))
+
+
+_FINGERPRINT = f"{_fingerprint():08x}"
+
+
 def compiled(fastmath=False):
-    """Return a decorator that compiles a function, and keeps it on disk where it can."""
+    """Return a decorator that compiles a function, and keeps it on disk where it can.
+
+    What is kept holds code of other files too, while numba looks for changes in that of the
+    function alone: so all of them are in its name.
+    """
 
     def decorate(function):
+        function.__qualname__ += f"-{_FINGERPRINT}"
         options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
         try:
             return njit(cache=True, **options)(function)
