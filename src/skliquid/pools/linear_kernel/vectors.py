@@ -12,7 +12,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
 WIDTH = 8
 _CACHE_LINE = 64
@@ -62,64 +62,61 @@ def parts(typing_context: Any, value: Any) -> Any:
     return numbers(four_type), generate
 
 
-def _binary(name: str) -> Any:
-    @intrinsic
-    def combine(typing_context: Any, a: Any, b: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            return getattr(builder, name)(*arguments)
-
-        return four_type(four_type, four_type), generate
-
-    return combine
-
-
-_sum, _difference, _product, _quotient = map(_binary, ("fadd", "fsub", "fmul", "fdiv"))
-
-
 @intrinsic
 def alike(typing_context: Any, number: Any) -> Any:
     """Return a number four times."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        first = builder.insert_element(_FOUR(ir.Undefined), arguments[0], _place(0))
-        return builder.shuffle_vector(first, first, _places([0] * 4))
+        return _alike(builder, arguments[0])
 
     return four_type(types.float64), generate
 
 
-def _overload_operator(symbol: Any, combine: Any) -> None:
-    @overload(symbol)
-    def _(a, b):
-        if isinstance(a, FourType) and isinstance(b, FourType):
-            return lambda a, b: combine(a, b)
-        if isinstance(a, FourType) and isinstance(b, types.Number):
-            return lambda a, b: combine(a, alike(b))
-        if isinstance(b, FourType) and isinstance(a, types.Number):
-            return lambda a, b: combine(alike(a), b)
-        return None
+def _define_operator(symbol: Any, name: str) -> None:
+    """Let ``symbol`` take a ``Four`` and another, or a number that stands for four."""
 
+    @type_callable(symbol)
+    def _(context: Any) -> Any:
+        def kind_of(a: Any, b: Any) -> Any:
+            is_four = [isinstance(each, FourType) for each in (a, b)]
+            is_number = [isinstance(each, types.Number) for each in (a, b)]
+            return four_type if any(is_four) and sum(is_four + is_number) == 2 else None
 
-_overload_operator(operator.add, _sum)
-_overload_operator(operator.iadd, _sum)
-_overload_operator(operator.sub, _difference)
-_overload_operator(operator.mul, _product)
-_overload_operator(operator.imul, _product)
-_overload_operator(operator.truediv, _quotient)
+        return kind_of
 
-
-@overload(abs)
-def _(value):
-    return (lambda value: _absolute(value)) if isinstance(value, FourType) else None
-
-
-@intrinsic
-def _absolute(typing_context: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = ir.FunctionType(_FOUR, [_FOUR])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.fabs.v4f64")
-        return builder.call(function, arguments)
+        pair = []
+        for kind, value in zip(signature.args, arguments, strict=True):
+            is_four = isinstance(kind, FourType)
+            number = value if is_four else context.cast(builder, value, kind, types.float64)
+            pair.append(number if is_four else _alike(builder, number))
+        return getattr(builder, name)(*pair)
 
-    return four_type(four_type), generate
+    for kinds in ((FourType, FourType), (FourType, types.Number), (types.Number, FourType)):
+        lower_builtin(symbol, *kinds)(generate)
+
+
+for _symbol, _name in (
+    (operator.add, "fadd"),
+    (operator.iadd, "fadd"),
+    (operator.sub, "fsub"),
+    (operator.mul, "fmul"),
+    (operator.imul, "fmul"),
+    (operator.truediv, "fdiv"),
+):
+    _define_operator(_symbol, _name)
+
+
+@type_callable(abs)
+def _(context: Any) -> Any:
+    return lambda value: four_type if isinstance(value, FourType) else None
+
+
+@lower_builtin(abs, FourType)
+def _(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kind = ir.FunctionType(_FOUR, [_FOUR])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.fabs.v4f64")
+    return builder.call(function, arguments)
 
 
 @intrinsic
@@ -330,6 +327,11 @@ def take(typing_context: Any, queue: Any, n: Any) -> Any:
         return builder.atomic_rmw("add", layout.data, arguments[1], "monotonic")
 
     return signature, generate
+
+
+def _alike(builder: Any, number: Any) -> Any:
+    first = builder.insert_element(_FOUR(ir.Undefined), number, _place(0))
+    return builder.shuffle_vector(first, first, _places([0] * 4))
 
 
 def _spread(builder: Any, value: Any, k: int) -> Any:
