@@ -238,6 +238,14 @@ def test_losses_that_are_too_large_for_a_number(binary, loss):
     assert_same_as_a_loop(sgd(loss=loss), X * 1e200, y)
 
 
+def test_who_is_done_learns_nothing_from_what_is_not_a_number():
+    X, y = np.array([[1e200, 1e200], [1e200, -1e200]]), np.array([0, 1])
+    options = {"learning_rate": "constant", "eta0": 0.1, "shuffle": False, "fit_intercept": False}
+    pool = LinearPool([sgd(loss="log_loss", **options)(s) for s in range(7)], np.array([0, 1]))
+    pool.train(np.arange(7), X, y, np.array([0.0, 1.0]))  # three machines side by side, one idle
+    assert all(np.isfinite(voter.coef_).all() for voter in pool.estimators(np.arange(7)))
+
+
 def test_labels_of_any_kind(binary):
     X, y = binary
     assert_same_as_a_loop(sgd(class_weight={"yes": 3.0}), X, np.array(["no", "yes"])[y])
@@ -270,6 +278,13 @@ def test_many_rows_leave_no_doubt_about_the_stopping_rule(loss, dtype, monkeypat
     pool.finish(VOTERS, X, y)
     for ours, theirs in zip(pool.estimators(VOTERS), loop, strict=True):
         assert_same_bits(ours, theirs)
+
+
+def test_steps_that_vanish_in_single_precision_weigh_coefficients_anew():
+    X = np.where(np.arange(4000) % 2, 118.0, -118.0).astype(np.float32)[:, None]
+    options = {"alpha": 1e-3, "learning_rate": "constant", "eta0": 0.1, "n_iter_no_change": 1}
+    make = sgd(loss="log_loss", tol=0.00676875, **options)  # where rounding decides when to stop
+    assert_same_as_a_loop(make, X, np.arange(4000) % 2, increment=2000)
 
 
 def test_no_penalty_to_weigh_leaves_no_doubt_in_single_precision(binary, monkeypatch):

@@ -7,8 +7,9 @@ than two. ``linear_reference`` is the same loop, readable. Its steps are those o
 - sums that weights depend on are taken in order; additions to weights are element by element;
 - hinge and perceptron steps depend on a prediction only through a threshold, so a sum in any order
   will do unless it comes near, in which case it is taken again in order;
-- the stopping rule depends on the objective only through a comparison, so sums in any order will do
-  unless it comes near, in which case the verdict is ``DOUBTFUL`` and the caller asks scikit-learn.
+- the stopping rule depends on the objective only through a comparison, so sums in any order, and
+  the logarithm of a product for a sum of logarithms, will do unless it comes near, in which case
+  the verdict is ``DOUBTFUL`` and the caller asks scikit-learn.
 """
 
 from skliquid.pools.linear_kernel.cosines import turn_into_cosines

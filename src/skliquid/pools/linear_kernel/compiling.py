@@ -1,17 +1,17 @@
 """How functions are compiled, and kept on disk."""
 
 import zlib
-from pathlib import Path
+from importlib import resources
 
 from numba import njit
 
 
 def _fingerprint():
     """Return a number that changes with any source that compiled code is made of."""
-    here = Path(__file__).parent
-    sources = [*sorted(here.glob("*.py")), here.with_name("linear_reference.py")]
-    texts = [source.read_bytes() for source in sources if source.exists()]
-    return zlib.crc32(b"".join(texts))
+    pools = resources.files("skliquid.pools")
+    sources = [*pools.joinpath("linear_kernel").iterdir(), pools.joinpath("linear_reference.py")]
+    texts = [each.read_bytes() for each in sources if each.name.endswith(".py") and each.is_file()]
+    return zlib.crc32(b"".join(sorted(texts)))
 
 
 _FINGERPRINT = f"{_fingerprint():08x}"

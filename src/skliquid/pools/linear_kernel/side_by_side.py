@@ -1,6 +1,6 @@
 """Four machines side by side: every number is one of each.
 
-No branch has to be guessed, since who is right adds zero.
+No branch has to be guessed: who is right, or done, adds zero.
 """
 
 import math
@@ -60,8 +60,9 @@ class Step(NamedTuple):
     """Where machines stand within an epoch.
 
     The logarithm of ``product`` belongs to the objective, and is taken of many factors at once.
-    ``reach`` times the length of a row bounds the error of a product in any order; ``squared`` is
-    what coefficients weigh in the penalty, and ``stretch`` the sum of all that went into it.
+    ``reach`` times the length of a row bounds the error of a product in any order, and tells how
+    long coefficients may be; ``squared`` is what they weigh in the penalty, and ``stretch`` the sum
+    of all that went into it.
     """
 
     intercept: Any
@@ -105,6 +106,7 @@ class Rule(NamedTuple):
     """What all steps have in common."""
 
     threshold: Any
+    is_idle: Any
     penalty: Any
     intercept_step: float
     slack: float
@@ -292,6 +294,7 @@ def _rule(lanes, W, settings):
     half = 0.5 if watches_objective(settings) and settings.penalty_counts else 0.0
     return Rule(
         alike(threshold),
+        four(lanes[0].is_idle, lanes[1].is_idle, lanes[2].is_idle, lanes[3].is_idle),
         four(lanes[0].alpha, lanes[1].alpha, lanes[2].alpha, lanes[3].alpha) * half,
         settings.intercept_step,
         slack_of(W),
@@ -358,6 +361,7 @@ def _next_of_smooth(step, dot, visit, rule, W, settings):
     most, least = alike(LARGEST_GRADIENT), alike(-LARGEST_GRADIENT)
     slope = where_at_most(most, slope, most, where_at_most(slope, least, least, slope))
     update = (0.0 - visit.eta * slope) * visit.importance
+    update = where_at_most(rule.is_idle, alike(0.0), update, alike(0.0))  # not a number, say
     factor = rounded_like(W, rounded_like(W, update) / rounded_like(W, visit.next_scale))
     return Step(
         step.intercept + update * rule.intercept_step,
@@ -425,7 +429,7 @@ def _weighed(step, dot, squares, visit, W):
     squared, stretch = step.squared * visit.shrink, step.stretch
     if is_single(W):
         new = squares * (visit.next_scale * visit.next_scale)
-        squared = where_at_most(abs(step.factor), alike(0.0), squared, new)
+        squared = where_at_most(abs(step.update), alike(0.0), squared, new)
     else:
         pull = 2.0 * (dot * visit.next_scale) * step.update
         push = (step.update * visit.row_norm) * (step.update * visit.row_norm)
@@ -455,7 +459,8 @@ def _last(lanes, step, mean, scale, rule, W):
     for k in range(N_LANES):
         lane = lanes[k]
         lane.reach = reach[k]
-        lane.intercept, lane.scale, lane.average_intercept = intercept[k], scale[n_rows, k], mean[k]
+        lane.intercept, lane.average_intercept = intercept[k], mean[k]
+        lane.scale = 1.0 if lane.is_idle else scale[n_rows, k]
         lane.objective, lane.doubt, lane.squared = objective[k], doubt[k], squared[k]
         if not is_single(W):
             lane.squared = squared_length(W, lane.machine) * (lane.scale * lane.scale)

@@ -150,6 +150,7 @@ LANE = np.dtype(
         ("first_row", np.int64),
         ("epoch", np.int64),
         ("n_worse", np.int64),
+        ("is_idle", np.int64),
         ("alpha", np.float64),
         ("eta0", np.float64),
         ("steps", np.float64),
@@ -239,7 +240,7 @@ def take_epochs(machines, chosen, queue, X, labels, importance, row_norms, setti
                 _enter(lanes[k], m, each[m], W)
                 _lay_out(base[k], order[k], each[m].seed, settings.shuffles, orders, m)
             else:
-                lanes[k].weights = nothing
+                lanes[k].weights, lanes[k].is_idle = nothing, 1
                 n_busy -= 1
                 busy[i] = busy[n_busy]
 
@@ -276,7 +277,7 @@ def _enter(lane, m, machine, W):
     lane.machine, lane.verdict = m, SETTLED
     lane.problem, lane.weights = machine.problem, machine.weights
     lane.first_row = machine.first_row
-    lane.epoch, lane.n_worse = 0, 0
+    lane.epoch, lane.n_worse, lane.is_idle = 0, 0, 0
     lane.alpha, lane.eta0, lane.steps = machine.alpha, machine.eta0, machine.steps
     lane.intercept, lane.average_intercept = machine.intercept, machine.average_intercept
     lane.scale, lane.average_a, lane.average_b = 1.0, 0.0, 1.0
@@ -306,8 +307,12 @@ def _is_over(lane, W, n_rows, settings):
             lane.verdict = DOUBTFUL
             return True
         lane.n_worse = lane.n_worse + 1 if objective > goal else 0
-        if objective < lane.best:
-            lane.best, lane.best_doubt = objective, doubt
+        gap, together = objective - lane.best, doubt + lane.best_doubt
+        if gap < -together:
+            lane.best_doubt = doubt
+        elif gap <= together:  # either may be scikit-learn's best
+            lane.best_doubt = max(doubt, lane.best_doubt)
+        lane.best = min(objective, lane.best)
         if lane.n_worse >= settings.n_iter_no_change:
             return True
     return lane.epoch == settings.max_iter

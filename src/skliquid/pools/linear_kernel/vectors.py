@@ -17,7 +17,7 @@ from numba.extending import intrinsic, lower_builtin, models, register_model, ty
 WIDTH = 8
 _CACHE_LINE = 64
 _ANY_ORDER = ("reassoc", "nsz", "contract")
-_INDEX, _DOUBLE, _BIT = ir.IntType(64), ir.DoubleType(), ir.IntType(1)
+_INDEX, _DOUBLE = ir.IntType(64), ir.DoubleType()
 _DOUBLES, _FOUR = ir.VectorType(_DOUBLE, WIDTH), ir.VectorType(_DOUBLE, 4)
 
 
@@ -254,7 +254,7 @@ def add_and_look_ahead_in_order(
         with cgutils.for_range_slice(builder, _INDEX(0), width, _INDEX(WIDTH), _INDEX) as (j, _):
             products = []
             for of_one, square in zip(each, squares, strict=True):
-                product, its_square = _products_after_addition(builder, *of_one, j)
+                product, its_square = _products_after_addition(builder, *of_one, j, flags=())
                 products.append(_widened(builder, product))
                 _add_to(builder, square, _widened(builder, its_square))
             for numbers in _transposed(builder, products):
@@ -359,11 +359,13 @@ def _dot(builder: Any, w: Any, x: Any, width: Any) -> Any:
     return _summed(builder, product, width, 1)[0]
 
 
-def _products_after_addition(builder: Any, w: Any, x: Any, z: Any, factor: Any, start: Any) -> Any:
+def _products_after_addition(
+    builder: Any, w: Any, x: Any, z: Any, factor: Any, start: Any, flags: Any = _ANY_ORDER
+) -> Any:
     """Add eight numbers of ``x`` times a factor to ``w``; return products by ``z``, and squares."""
     step = builder.fmul(_widened(builder, _loaded(builder, x, start)), factor)
     new = _add_at(builder, _eight(builder, w, start), step)
-    with_z = builder.fmul(new, _loaded(builder, z, start), flags=_ANY_ORDER)
+    with_z = builder.fmul(new, _loaded(builder, z, start), flags=flags)
     return [with_z, builder.fmul(new, new, flags=_ANY_ORDER)]
 
 
