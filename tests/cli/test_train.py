@@ -157,6 +157,7 @@ def test_a_restart_removes_the_checkpoint_only_when_training_begins(type_in, tmp
     ("words", "said"),
     [
         (("--model", "folder"), "--model must be a file: folder is a folder"),
+        (("--model", "."), "--model must be a file: . is a folder"),
         (("--checkpoint", "folder", "--restart"), "--checkpoint must be a file: folder is"),
         (("--model", "m", "--checkpoint", "m"), "--checkpoint must not be a file that is needed"),
         (("--model", "people.csv/m"), "--model must be in a folder: people.csv cannot be one"),

@@ -482,13 +482,34 @@ def test_large_data_are_not_copied_and_give_the_same_bits(binary, monkeypatch):
     assert_same_as_a_loop(sgd(loss="log_loss", average=True), *binary)
 
 
-def test_seeds_are_drawn_as_numpy_draws_them():
-    seeds = np.concatenate([np.arange(300), np.random.default_rng(0).integers(0, 2**32, 700)])
+@pytest.mark.parametrize(("n_seeds", "n_draws"), [(1000, 4), (20, 227), (20, 228), (5, 1300)])
+def test_seeds_are_drawn_as_numpy_draws_them(n_seeds, n_draws):
+    large = np.random.default_rng(0).integers(0, 2**32, n_seeds // 2)
+    seeds = np.concatenate([np.arange(n_seeds - len(large)), large])
     expected = []
     for seed in seeds:
         generator = np.random.RandomState(seed)
-        expected.append([generator.randint(2**31 - 1) for _ in range(4)])
-    assert np.array_equal(_draws(seeds, 4), expected)
+        expected.append([generator.randint(2**31 - 1) for _ in range(n_draws)])
+    assert np.array_equal(_draws(seeds, n_draws), expected)
+
+
+def test_hundreds_of_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(480, 5)), np.arange(480) % 240
+    assert_same_as_a_loop(sgd(max_iter=2, tol=None), X, y, increment=480)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered in matmul")  # of scikit-learn's products too
+@pytest.mark.parametrize("data", ["binary", "multiclass"])
+def test_votes_where_sums_are_too_large_for_a_number(request, data):
+    X, y = request.getfixturevalue(data)
+    X = (X * 1e19).astype(np.float32)
+    classes = np.unique(y)
+    pool = LinearPool([Perceptron(random_state=s) for s in SEEDS], classes)
+    pool.train(VOTERS, X, np.searchsorted(classes, y))
+    for some in (X, X[:30]):
+        for votes, voter in zip(pool.vote(VOTERS, some), pool.estimators(VOTERS), strict=True):
+            assert np.array_equal(classes[votes], voter.predict(some))
 
 
 def test_estimators_go_on_where_the_pool_is(binary):
@@ -575,6 +596,23 @@ def test_what_the_linear_pool_does_not_support_is_named(binary, params, reason):
     ensemble = LiquidEnsembleClassifier(SGDClassifier(**params), pool="linear")
     with pytest.raises(ValueError, match=f"pool='linear' needs .* does not support {reason}"):
         ensemble.fit(*binary)
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"class_weight": "balanced_subsample"},
+        {"max_iter": [5, 10]},
+        {"loss": np.array([1.0, 2.0])},
+    ],
+    ids=str,
+)
+def test_what_is_no_parameter_is_left_for_scikit_learn_to_name(binary, params):
+    (name,) = params
+    for voters in (SGDClassifier(**params), [SGDClassifier(**params), Perceptron()]):
+        ensemble = LiquidEnsembleClassifier(voters, n_estimators=20)
+        with pytest.raises((ValueError, TypeError), match=name):
+            ensemble.fit(*binary)
 
 
 def test_what_voters_draw_has_to_be_supported_too(binary):

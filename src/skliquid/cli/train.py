@@ -71,13 +71,13 @@ def train(
     """
     console = Console()
     out = model or Path(default_name(data))
-    kept = checkpoint or out.with_name(out.name + ".checkpoint")
     display = _Display(console)
     start = perf_counter()
     with refusing(console), display.shown():
         _check_mechanism(mechanism)
         inputs = data_paths(data)
         check_output(out, inputs, name="--model")
+        kept = checkpoint or out.with_name(out.name + ".checkpoint")
         check_output(kept, [*inputs, out], name="--checkpoint")
         try:
             trained = train_on(

@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from numbers import Real
@@ -52,6 +52,7 @@ _BLANK = ("intercept", "average_intercept", "shows_average")
 _MOST_ORDERS_TO_KEEP = 2**20
 _NO_ORDERS = np.empty((0, 0), dtype=np.int32)
 _LARGEST_INT = 2**31 - 1
+_MOST_DRAWS = 624 - 397  # those that a Mersenne twister makes of its seed alone
 _PENALTY_COUNTS = parse_version(sklearn.__version__) >= parse_version("1.8")
 _WORK_OF_A_THREAD = 2_000_000  # at least: about half a millisecond
 _SPARSE_INTERCEPT_STEP = 0.01  # scikit-learn's, since sparse rows reach the intercept more often
@@ -62,11 +63,12 @@ def unsupported(estimator: Any) -> str | None:
     if type(estimator) not in (SGDClassifier, Perceptron):
         return f"estimator={type(estimator).__name__}(...)"
     params = _params(estimator)
-    for name, values in _SUPPORTED.items():
-        if params[name] not in values:
-            return f"{name}={params[name]!r}"
-    if params["class_weight"] == "balanced":
-        return "class_weight='balanced'"
+    weights = params.pop("class_weight")
+    if weights is not None and not _are_numbers(weights):
+        return f"class_weight={weights!r}"
+    for name, value in params.items():  # of any type: scikit-learn has not looked at them yet
+        if not isinstance(value, Hashable) or value not in _SUPPORTED.get(name, [value]):
+            return f"{name}={value!r}"
     is_optimal = params["learning_rate"] == "optimal"
     for name, may_be_zero in (("alpha", not is_optimal), ("eta0", is_optimal)):
         value = params[name]
@@ -74,6 +76,11 @@ def unsupported(estimator: Any) -> str | None:
         if not (is_number and (value > 0 or (value == 0 and may_be_zero))):
             return f"{name}={value!r}"
     return None
+
+
+def _are_numbers(class_weight: Any) -> bool:
+    is_mapping = isinstance(class_weight, Mapping)
+    return is_mapping and all(isinstance(weight, Real) for weight in class_weight.values())
 
 
 def shared_parameters(estimator: Any) -> tuple[Any, ...]:
@@ -780,8 +787,9 @@ def _compile_first(key: tuple[Any, ...], do: Callable[[int], Any]) -> None:
 
 def _draws(seeds: NDArray[np.int64], n_draws: int) -> NDArray[np.int64]:
     """Return the first draws of ``RandomState(seed).randint(2**31 - 1)`` for each seed."""
-    draws: NDArray[np.int64] = _kernel().legacy_draws(seeds, n_draws)
+    draws: NDArray[np.int64] = np.full((len(seeds), n_draws), -1)
+    if n_draws <= _MOST_DRAWS:
+        draws = _kernel().legacy_draws(seeds, n_draws)
     for k in np.flatnonzero((draws < 0).any(axis=1)):
-        generator = np.random.RandomState(seeds[k])
-        draws[k] = [generator.randint(_LARGEST_INT) for _ in range(n_draws)]
+        draws[k] = np.random.RandomState(seeds[k]).randint(_LARGEST_INT, size=n_draws)
     return draws

@@ -114,8 +114,8 @@ def shuffle(seed, order):
 def legacy_draws(seeds, n_draws):
     """Return the first draws of ``RandomState(seed).randint(2**31 - 1)`` for each seed.
 
-    This is the start of a Mersenne twister; the few numbers wanted need not twist all of it. A draw
-    that numpy would reject, one in a thousand million, is returned as -1.
+    This is the start of a Mersenne twister: the first 227 numbers do not depend on those before. A
+    draw that numpy would reject, one in a thousand million, is returned as -1.
     """
     draws = np.empty((seeds.shape[0], n_draws), dtype=np.int64)
     words = np.empty(398 + n_draws, dtype=np.uint32)

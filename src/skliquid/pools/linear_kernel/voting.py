@@ -82,7 +82,7 @@ def judge(
     """Fill in votes from the scores of the rows from ``start`` on; mark voters in doubt.
 
     A voter is in doubt when the order of a sum, of up to ``n_terms``, might have swayed its vote on
-    a row.
+    a row, as it does where sums are too large for a number.
     """
     slack = 2 * (n_terms + 16) * rounding_of(coef)
     for v in range(votes.shape[0]):
@@ -105,7 +105,7 @@ def _judge_of_two(scores, intercept, reach, row_norms, votes):
     for i in range(scores.shape[0]):
         score = scores[i] + intercept
         votes[i] = score > 0
-        n_near += not abs(score) > reach * (row_norms[i] + 1)
+        n_near += not reach * (row_norms[i] + 1) < abs(score) < np.inf
     return n_near
 
 
@@ -114,13 +114,14 @@ def _judge_of_many(scores, intercept, reach, row_norms, votes):
     """Fill in the class that wins; return how often the second is near."""
     n_near = 0
     for i in range(scores.shape[1]):
-        best, second, winner = -np.inf, -np.inf, 0
+        best, second, winner, nothing = -np.inf, -np.inf, 0, 0.0
         for k in range(intercept.shape[0]):
             score = scores[k, i] + intercept[k]
+            nothing += 0.0 * score  # which is not a number for those that are not finite
             if score > best:
                 best, second, winner = score, best, k
             elif score > second:
                 second = score
         votes[i] = winner
-        n_near += not best - second > reach * (row_norms[i] + 1)
+        n_near += not best - second > reach * (row_norms[i] + 1) + nothing
     return n_near
