@@ -1,4 +1,5 @@
 import tracemalloc
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skliquid import tabular_pipeline
 from skliquid.datasets import load_dataset
-from skliquid.tabular import TableCoder
+from skliquid.tabular import TableCoder, _kinds
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +89,18 @@ def test_a_missing_number_is_the_median_whatever_it_is_called(dtype):
     coder = TableCoder().fit(pd.DataFrame({"c": [1, 2, 6]}))
     missing = in_a_frame(library.Series([None], dtype=dtype))
     assert coder.transform(missing).tolist() == coder.transform(pd.DataFrame({"c": [2]})).tolist()
+
+
+@pytest.mark.parametrize("number", [float, Decimal, np.float32], ids=str)
+def test_objects_that_are_measured_are_numbers(number):
+    values = [number(1.5), number(2), None, number(3.5)]
+    frame = in_a_frame(pd.Series(values, dtype=object))
+    assert _kinds(frame) == {"c": "number"}
+    as_floats = in_a_frame(pd.Series([1.5, 2, None, 3.5]))
+    coder = TableCoder().fit(as_floats)
+    assert TableCoder().fit_transform(frame).tolist() == coder.transform(as_floats).tolist()
+    whole = in_a_frame(pd.Series([number(1), number(2)], dtype=object))
+    assert _kinds(whole) == {"c": "category"}  # they may be codes
 
 
 @pytest.mark.parametrize("column", CATEGORIES, ids=lambda c: str(c.dtype))

@@ -2,7 +2,7 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from math import isnan
 from numbers import Real
@@ -211,10 +211,21 @@ def _kinds(table: Any) -> dict[Any, str]:
     """Return what each column holds, by its name, or by its position in an array."""
     if not _is_frame(table):
         return {k: "number" if _has_value(each) else "empty" for k, each in enumerate(table.T)}
-    return {
-        name: _kind(dtype) if _has_value(table[name]) else "empty"
-        for name, dtype in zip(table.columns, table.dtypes, strict=True)
-    }
+    kinds = {}
+    for name, dtype in zip(table.columns, table.dtypes, strict=True):
+        kinds[name] = _kind(dtype) if _has_value(table[name]) else "empty"
+        if getattr(dtype, "type", None) is np.object_ and _are_measured(table[name]):
+            kinds[name] = "number"
+    return kinds
+
+
+def _are_measured(values: Iterable[Any]) -> bool:
+    """Return whether objects are numbers, not all of them whole: whole ones may be codes."""
+    there = [value for value in values if text_of(value) is not None]
+    are_numbers = all(
+        isinstance(value, Real | Decimal) and not isinstance(value, bool) for value in there
+    )
+    return are_numbers and any(value != value // 1 for value in there)
 
 
 def _has_value(column: Any) -> bool:

@@ -10,7 +10,9 @@ def mechanisms() -> None:
     for name, named in MECHANISMS.items():
         returns = _first_line(named.returns) if isinstance(named, Revocable) else "Nobody."
         pair = named.mechanism if isinstance(named, Revocable) else named
-        rows.append([name, _first_line(pair.selection), _first_line(pair.probability), returns])
+        refined = ", ".join(map(repr, pair.refinements))
+        to_whom = _first_line(pair.probability) + (f"; refined by {refined}" if refined else "")
+        rows.append([name, _first_line(pair.selection), to_whom, returns])
     print_list("Mechanisms", ["name", "who delegates", "to whom", "who returns"], rows)
 
 
