@@ -340,17 +340,8 @@ def _next(step, dot, visit, rule, W):
     full_factor = rounded_like(W, rounded_like(W, full_step) / rounded_like(W, visit.next_scale))
     update = where_at_most(margin, rule.threshold, full_step, zero)
     factor = where_at_most(margin, rule.threshold, full_factor, zero)
-    return Step(
-        step.intercept + update * rule.intercept_step,
-        step.objective + (loss + rule.penalty * step.squared),
-        step.product,
-        step.doubt + _near(step, dot, visit, W),
-        step.squared,
-        step.stretch,
-        step.reach + abs(factor) * visit.row_norm * rule.slack,
-        update,
-        factor,
-    )
+    doubt = _near(step, dot, visit, W)
+    return _moved(step, visit, rule, update, factor, loss, alike(1.0), doubt)
 
 
 @compiled()
@@ -363,11 +354,18 @@ def _next_of_smooth(step, dot, visit, rule, W, settings):
     update = (0.0 - visit.eta * slope) * visit.importance
     update = where_at_most(rule.is_idle, alike(0.0), update, alike(0.0))  # not a number, say
     factor = rounded_like(W, rounded_like(W, update) / rounded_like(W, visit.next_scale))
+    doubt = (1.0 + abs(p)) * (8 * ROUNDING)
+    return _moved(step, visit, rule, update, factor, loss, factor_of_product, doubt)
+
+
+@compiled()
+def _moved(step, visit, rule, update, factor, loss, factor_of_product, doubt):
+    """Return where machines stand that are moved by ``update``."""
     return Step(
         step.intercept + update * rule.intercept_step,
         step.objective + (loss + rule.penalty * step.squared),
         step.product * factor_of_product,
-        step.doubt + (1.0 + abs(p)) * (8 * ROUNDING),
+        step.doubt + doubt,
         step.squared,
         step.stretch,
         step.reach + abs(factor) * visit.row_norm * rule.slack,
