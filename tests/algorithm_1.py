@@ -14,7 +14,9 @@ import numpy as np
 from sklearn.base import clone
 
 
-def algorithm_1(X, y, estimator, *, n, n_final, rate, u, mechanism, seed, at_least_one, fit):
+def algorithm_1(
+    X, y, estimator, *, n, n_final, rate, u, mechanism, seed, at_least_one, fit, any_voter=False
+):
     entropy = np.random.RandomState(seed).randint(2**31 - 1)
     of_voters, of_choices = np.random.SeedSequence(int(entropy)).spawn(2)
     V = [clone(estimator).set_params(random_state=int(s)) for s in of_voters.generate_state(n)]
@@ -22,6 +24,7 @@ def algorithm_1(X, y, estimator, *, n, n_final, rate, u, mechanism, seed, at_lea
     order = rng.permutation(len(y))
 
     W = [1] * n
+    D = list(range(n))
     A = [[] for _ in V]
     for start in range(0, len(y), u):
         rows = order[start : start + u]
@@ -36,9 +39,10 @@ def algorithm_1(X, y, estimator, *, n, n_final, rate, u, mechanism, seed, at_lea
         for i in remove:
             if sum(w != 0 for w in W) <= n_final:
                 break
-            j = transfer_to(i, Q, W, mechanism, rng)
+            j = transfer_to(i, Q, W, D, mechanism, rng, any_voter)
             if j is not None:
-                W[j] += W[i]
+                D[i] = j
+                W[guru_of(j, D)] += W[i]
                 W[i] = 0
         if sum(w != 0 for w in W) <= n_final and fit:
             break
@@ -64,8 +68,17 @@ def select_pruned(Q, W, rate, n_final, mechanism, rng, at_least_one):
     return sorted(removed, key=lambda i: (Q[i], ties[i]))
 
 
-def transfer_to(i, Q, W, mechanism, rng):
-    others = [j for j, w in enumerate(W) if w != 0 and j != i]
+def guru_of(i, D):
+    while D[i] != i:
+        i = D[i]
+    return i
+
+
+def transfer_to(i, Q, W, D, mechanism, rng, any_voter):
+    if any_voter:
+        others = [j for j in range(len(W)) if guru_of(j, D) != i]
+    else:
+        others = [j for j, w in enumerate(W) if w != 0 and j != i]
     better = [j for j in others if Q[j] > Q[i]]
     if mechanism == "random":
         p = {j: Fraction(1, len(others)) for j in others}
@@ -81,7 +94,7 @@ def transfer_to(i, Q, W, mechanism, rng):
         total = sum(Q[k] - Q[i] for k in better)
         p = {j: (Q[j] - Q[i]) / total for j in better}
         if mechanism == "proportional_weighted":
-            p = {j: p[j] / W[j] for j in better}
+            p = {j: p[j] / W[guru_of(j, D)] for j in better}
             p = {j: p[j] / sum(p.values()) for j in better}
     drawn, reached = Fraction(rng.random()), Fraction(0)
     for j, probability in p.items():

@@ -5,12 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
-from skliquid import DelegationGraph, LiquidEnsembleClassifier, Mechanism
+from skliquid import DelegationGraph, LiquidEnsembleClassifier
 from skliquid.competence import COMPETENCE
 from skliquid.increments import Rows
 from skliquid.mechanisms import CANDIDATES, MECHANISMS, OF_THE_PAPER
 from skliquid.mechanisms.probability import best_of_the_lightest
-from skliquid.mechanisms.selection import least_accurate
 from skliquid.schedules import FixedCount, Rounded
 from skliquid.theory import expected_training_cost
 from skliquid.training import Rules, Training, train
@@ -75,12 +74,14 @@ def test_the_papers_worked_example():
 
 def test_the_papers_worked_example_as_its_caption_says():
     # the caption sends v3's weight to v1, which delegates already: v4, its guru, receives it
-    prefer_v1 = Mechanism(least_accurate, lambda gain, weight: (gain == gain.min()) * 1.0)
-    start = DelegationGraph.direct(5).delegate([0], to=[3])
-    accuracy = np.array([0.5, 0.6, 0.35, 0.9, 0.7])
-    graph = prefer_v1.delegate(start, accuracy, 1, np.random.default_rng(0), CANDIDATES["voters"])
-    assert graph.delegation.tolist() == [3, 1, 0, 3, 4]
-    assert graph.weights.tolist() == [0, 1, 0, 3, 1]
+    n_correct = [[5, 6, 6, 9, 7], [0, 6, 3, 9, 7], [0, 6, 0, 9, 7]]
+    any_voter = rules("max", FixedCount(1), n_final=3, candidates=CANDIDATES["voters"])
+    training = scripted(n_correct, [10, 10, 10], any_voter)
+    first, second, third = training.record
+    assert (first.delegators.tolist(), first.delegates.tolist()) == ([0], [3])
+    assert (second.delegators.tolist(), second.delegates.tolist()) == ([2], [0])
+    assert third.graph.delegation.tolist() == [3, 1, 0, 3, 4]
+    assert third.graph.weights.tolist() == [0, 1, 0, 3, 1]
 
 
 # Laws
@@ -187,9 +188,18 @@ def test_max_spreads_weight_over_the_better_voters():
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("mechanism", OF_THE_PAPER)
-@pytest.mark.parametrize(("data", "rate"), [("binary", 0.15), ("binary", 0.5), ("digits", 0.15)])
+@pytest.mark.parametrize(
+    ("data", "rate", "candidates"),
+    [
+        ("binary", 0.15, "representatives"),
+        ("binary", 0.15, "voters"),
+        ("binary", 0.5, "representatives"),
+        ("binary", 0.5, "voters"),
+        ("digits", 0.15, "representatives"),
+    ],
+)
 def test_the_library_agrees_with_a_plain_transcription_of_algorithm_1(
-    request, data, rate, mechanism, seed
+    request, data, rate, candidates, mechanism, seed
 ):
     X, y = request.getfixturevalue(data)
     X_train, y_train, X_test = X[:400], y[:400], X[400:]
@@ -203,6 +213,7 @@ def test_the_library_agrees_with_a_plain_transcription_of_algorithm_1(
             seed=seed,
             at_least_one=rounding == "at_least_one",
             fit=fit,
+            any_voter=candidates == "voters",
             **settings,
         )
         ensemble = LiquidEnsembleClassifier(
@@ -213,6 +224,7 @@ def test_the_library_agrees_with_a_plain_transcription_of_algorithm_1(
             increment_size=settings["u"],
             mechanism=mechanism,
             competence="training",
+            candidates=candidates,
             final_fit="scratch" if fit else "none",
             random_state=seed,
         ).fit(X_train, y_train)

@@ -1,4 +1,5 @@
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -206,3 +207,46 @@ def test_wrong_factors_are_refused(factors, message):
     mechanism = Mechanism(least_accurate, better, (lambda situation: factors,))
     with pytest.raises(ValueError, match=f"refinements must give {message}"):
         mechanism.delegate(DelegationGraph.direct(3), np.array([0.2, 0.4, 0.6]), 1, rng())
+
+
+def test_max_compares_the_candidates_own_weight_and_may_be_told_to_compare_their_gurus():
+    # 3 delegates to 4, which carries two votes; 3 itself carries none, and is better than 0
+    graph = DelegationGraph.direct(5).delegate([3], to=[4])
+    accuracy = np.array([0.2, 0.5, 0.6, 0.4, 0.9])
+    chosen = {}
+    for weight_of in ("candidate", "guru"):
+        mechanism = replace(MECHANISMS["max"], weight_of=weight_of)
+        after = mechanism.delegate(graph, accuracy, 1, rng(), CANDIDATES["voters"])
+        chosen[weight_of] = int(after.delegation[0])
+    assert chosen == {"candidate": 3, "guru": 2}
+    assert MECHANISMS["max"].weight_of == "candidate"
+
+
+def test_a_delegator_of_this_increment_weighs_nothing_for_the_next():
+    # 0 chooses first and carries nothing afterwards, so that it is the lightest of those above 1
+    seen = []
+
+    def spy(gain, weight):
+        seen.append(weight.tolist())
+        return (gain == gain.max()).astype(float)
+
+    mechanism = Mechanism(least_accurate, spy, weight_of="candidate")
+    accuracy = np.array([0.1, 0.2, 0.3])
+    mechanism.delegate(DelegationGraph.direct(3), accuracy, 2, rng(), CANDIDATES["voters"])
+    assert seen == [[1, 1], [0, 2]]
+
+
+def test_representatives_weigh_the_same_whichever_weight_is_compared():
+    accuracy = np.random.default_rng(1).integers(0, 10, 30) / 10
+    graphs = [
+        replace(MECHANISMS["max"], weight_of=which).delegate(
+            DelegationGraph.direct(30), accuracy, 20, rng()
+        )
+        for which in ("guru", "candidate")
+    ]
+    assert graphs[0].delegation.tolist() == graphs[1].delegation.tolist()
+
+
+def test_the_weight_to_compare_is_one_of_two():
+    with pytest.raises(ValueError, match=r"weight_of must be 'guru' or 'candidate': got 'own'"):
+        Mechanism(least_accurate, better, weight_of="own")

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -34,6 +34,10 @@ class OtherRepresentatives:
         choices = self._stands.nonzero()[0]
         return choices, self._weights.take(choices), self._weights.item(delegator)
 
+    def own_weights(self, choices: Voters) -> Floats:
+        """Return the weight of each of ``choices`` itself."""
+        return self._weights.take(choices)
+
     def chosen(self, delegator: int, choice: int) -> None:
         """Let ``choice`` carry what ``delegator`` carried."""
         self._weights[choice] += self._weights.item(delegator)
@@ -59,7 +63,12 @@ class OtherVoters:
         """Let the guru of ``choice`` carry what ``delegator`` carried."""
         guru = self._gurus.item(choice)
         self._weights[guru] += self._weights.item(delegator)
+        self._weights[delegator] = 0
         self._gurus[self._gurus == delegator] = guru
+
+    def own_weights(self, choices: Voters) -> Floats:
+        """Return the weight of each of ``choices`` itself: 0 for delegators."""
+        return self._weights.take(choices)
 
     def stays(self, delegator: int) -> None:
         """Let ``delegator`` be chosen by others again: it never ceased to be."""
@@ -88,6 +97,9 @@ class Mechanism:
     refinements : tuple of callables
         ``refinement(situation)`` returns a factor for each of these likelihoods, which may depend
         on more than gain and weight; see :mod:`skliquid.mechanisms.refinement`.
+    weight_of : {"guru", "candidate"}
+        Which weight p is given when earlier delegators are candidates too: the weight that the
+        candidate's guru carries, or the candidate's own, which is 0 for a delegator.
 
     Examples
     --------
@@ -103,12 +115,17 @@ class Mechanism:
     selection: Selection
     probability: Probability
     refinements: tuple[Refinement, ...] = ()
+    weight_of: Literal["guru", "candidate"] = "guru"
 
     def __post_init__(self) -> None:
         if not (callable(self.selection) and callable(self.probability)):
             raise TypeError(
                 "mechanism must be a pair (selection, probability) of functions, got "
                 f"({self.selection!r}, {self.probability!r}). Give both functions."
+            )
+        if self.weight_of not in ("guru", "candidate"):
+            raise ValueError(
+                f"weight_of must be 'guru' or 'candidate': got {self.weight_of!r}. Choose one."
             )
         _check_refinements(self.refinements)
         object.__setattr__(self, "refinements", tuple(self.refinements))
@@ -151,7 +168,8 @@ class Mechanism:
         for delegator in self._select(graph, accuracy, n_delegators, rng).tolist():
             choices, weight, own = others.of(delegator)
             gain = accuracy.take(choices) - accuracy.item(delegator)
-            likelihood = np.asarray(self.probability(gain, weight))
+            compared = weight if self.weight_of == "guru" else others.own_weights(choices)
+            likelihood = np.asarray(self.probability(gain, compared))
             sums = _checked_sums(likelihood, gain)
             if self.refinements:
                 situation = Situation(

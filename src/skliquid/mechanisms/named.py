@@ -20,7 +20,7 @@ AnyMechanism: TypeAlias = Mechanism | Revocable
 MECHANISMS: dict[str, AnyMechanism] = {
     "direct": Mechanism(nobody, none),
     "random": Mechanism(at_random, any_candidate),
-    "max": Mechanism(least_accurate, best_of_the_lightest),
+    "max": Mechanism(least_accurate, best_of_the_lightest, weight_of="candidate"),
     "random_better": Mechanism(least_accurate, better),
     "proportional_better": Mechanism(least_accurate, gain_of_the_better),
     "proportional_weighted": Mechanism(least_accurate, gain_per_weight),

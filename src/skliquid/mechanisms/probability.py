@@ -1,8 +1,9 @@
 """Probability functions p: how likely each candidate is to be chosen.
 
-Each takes the gain of every candidate (its accuracy minus the delegator's) and the weight that the
-candidate's vote ends at, and returns likelihoods, which need not sum to one. All zero means that
-no candidate is strictly better, and the delegator stays a representative.
+Each takes the gain of every candidate (its accuracy minus the delegator's) and a weight, that of
+the candidate's guru or the candidate's own (``Mechanism.weight_of``), and returns likelihoods,
+which need not sum to one. All zero means that no candidate is strictly better, and the delegator
+stays a representative.
 """
 
 import numpy as np
@@ -22,7 +23,11 @@ def any_candidate(gain: Floats, weight: Floats) -> Floats:
 
 
 def best_of_the_lightest(gain: Floats, weight: Floats) -> Floats:
-    """Choose, of the better candidates that carry least, the most accurate: the paper's p^max."""
+    """Choose, of the better candidates with the least weight, the most accurate: the paper's p^max.
+
+    The paper compares the candidates' own weights, w_j, which are 0 for earlier delegators; its
+    Proportional Weighted divides by the weight of their gurus instead.
+    """
     weight = np.where(gain > 0, weight, np.inf)
     gain = np.where(weight == np.minimum.reduce(weight, initial=np.inf), gain, 0)
     best: NDArray[np.bool_] = (gain > 0) & (gain == np.maximum.reduce(gain, initial=0))
