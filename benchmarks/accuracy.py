@@ -133,7 +133,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
     CONTROL: lambda seed: ours(seed, mechanism=RANDOM),
     "skliquid, nobody delegates": lambda seed: ours(seed, mechanism="direct"),
     "the paper's settings": lambda seed: LiquidEnsembleClassifier.as_in_the_paper(
-        random_state=seed
+        max_features=1.0, candidates="representatives", random_state=seed
     ),
     "greedy selection": lambda seed: Selected(seed, greedy=True),
     "reduce-error ordering": lambda seed: Selected(seed, greedy=False),

@@ -743,3 +743,19 @@ def test_n_final_may_change_in_the_midst_of_a_stream(binary):
     ensemble.partial_fit(X[100:], y[100:])
     assert len(ensemble.estimators_) == 8
     assert ensemble.record_.reached_n_final
+
+
+def test_a_number_of_features_above_all_means_all(binary):
+    X, y = binary
+    assert same(small(max_features=31).fit(X, y), small(max_features=1.0).fit(X, y), X)
+
+
+def test_the_papers_ensemble_sees_twenty_features_and_lets_delegators_choose_anyone(binary):
+    X, y = binary
+    ensemble = LiquidEnsembleClassifier.as_in_the_paper(n_estimators=20, random_state=0)
+    seen = ensemble.fit(X, y).estimators_features_
+    assert {len(set(features.tolist())) for features in seen} == {20}
+    assert len({tuple(features) for features in seen}) > 1
+    assert ensemble.candidates == "voters"
+    narrow = ensemble.fit(X[:, :7], y).estimators_features_
+    assert {len(features) for features in narrow} == {7}

@@ -47,7 +47,6 @@ from skliquid.validation import (
     check_eval_set,
     check_final_fit,
     check_has_begun,
-    check_max_features,
     check_max_samples,
     check_no_budget,
     check_not_pruned,
@@ -61,6 +60,7 @@ from skliquid.validation import (
     check_X_y,
     encode,
     has_methods,
+    n_features_seen,
     one_of,
     positive_integer,
     positive_real,
@@ -71,6 +71,9 @@ from skliquid.validation import (
 )
 from skliquid.vote_weights import VOTE_WEIGHTS, VoteWeights, checked_weights, delegated
 from skliquid.voting import tally, winner
+
+FEATURES_PER_VOTER = 20
+"""How many features each voter sees in the paper, as reconstructed from its numbers."""
 
 _VOTES_AT_ONCE, _ROWS_AT_ONCE = 5_000_000, 2**14
 _INCREMENTS_REMEMBERED = 20
@@ -153,7 +156,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         ``bootstrap``, below 1.0 each voter leaves rows out at random.
     max_features : int or float, default=1.0
         How many features each voter looks at, as a number or a share, drawn at random without
-        replacement. Voters with a feature map look at all that it gives.
+        replacement. A number above that of the features means all of them. Voters with a feature
+        map look at all that it gives.
     param_distributions : dict, list of dict, "auto" or None, default="auto"
         Parameters that each voter draws for itself, from lists or from distributions with ``rvs``,
         as in ``RandomizedSearchCV``. The search is then part of the training: those who drew badly
@@ -314,6 +318,10 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     def as_in_the_paper(cls, **changes: Any) -> Self:
         """Return the ensemble with which the paper's accuracy is best: u = 65 and rate 0.05.
 
+        Two settings are not in the paper's text but follow from its numbers: each voter sees 20
+        random features, or all where there are fewer, and a delegator may choose any voter. See
+        ``docs/what_the_paper_did_not_say.md``.
+
         Parameters
         ----------
         **changes : dict
@@ -323,7 +331,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         Returns
         -------
         ensemble : LiquidEnsembleClassifier
-            350 copies of ``SGDClassifier()`` that differ in their seeds alone.
+            350 copies of ``SGDClassifier()`` that differ in their seeds and features.
         """
         settings = {
             "estimator": SGDClassifier(),
@@ -333,7 +341,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             "delegation_rate": Rounded(0.05, "floor"),
             "increment_size": 65,
             "competence": "training",
-            "max_features": 1.0,
+            "candidates": "voters",
+            "max_features": FEATURES_PER_VOTER,
             "param_distributions": None,
             "feature_maps": None,
         }
@@ -610,7 +619,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     def _variety(self, X: Any, rng: np.random.Generator) -> Variety:
         """Return what voters do not have in common; maps are fitted to ``X``."""
         n_voters, n_features = int(self.n_estimators), X.shape[1]
-        n_seen = check_max_features(self.max_features, n_features)
+        n_seen = n_features_seen(self.max_features, n_features)
         maps, params = self.feature_maps, self.param_distributions
         if isinstance(maps, str):
             maps = FOURIER_MAPS if maps == "fourier" or self.estimator is None else None

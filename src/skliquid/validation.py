@@ -160,16 +160,11 @@ def _is_passthrough(value: Any) -> bool:
     return isinstance(value, str) and value == "passthrough"
 
 
-def check_max_features(max_features: Any, n_features: int) -> int:
-    """Return how many of ``n_features`` each voter looks at."""
-    is_share = not isinstance(max_features, Integral)
-    count = max(int(max_features * n_features), 1) if is_share else int(max_features)
-    if count > n_features:
-        raise ValueError(
-            f"max_features must not exceed the number of features: {count} cannot be drawn of "
-            f"{n_features}. Lower it, or give a share like 0.5."
-        )
-    return count
+def n_features_seen(max_features: Any, n_features: int) -> int:
+    """Return how many of ``n_features`` each voter looks at: all, where it asks for more."""
+    if isinstance(max_features, Integral):
+        return min(int(max_features), n_features)
+    return max(int(max_features * n_features), 1)
 
 
 def check_max_samples(max_samples: Any) -> None:

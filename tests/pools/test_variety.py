@@ -339,7 +339,7 @@ def test_rows_that_were_not_drawn_are_not_shown_to_voters_fitted_anew(binary):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"max_features": 31}, "max_features must not exceed the number of features: 31"),
+        ({"max_features": 0}, "'max_features' parameter .* Got 0 instead"),
         ({"param_distributions": {"alfa": [1]}}, "Invalid parameter 'alfa'"),
         ({"param_distributions": [1]}, "param_distributions must be a dict or a list of dicts: 1"),
         ({"param_distributions": {"alpha": ["x", 1.0]}}, "'alpha' parameter .* Got 'x'"),
