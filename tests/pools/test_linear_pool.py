@@ -28,7 +28,8 @@ from skliquid.pools import (
     linear_pool,
     pool_for,
 )
-from skliquid.pools.linear_pool import _draws, unsupported
+from skliquid.pools.linear_pool import STOPPING_RULES, _draws, unsupported
+from skliquid.pools.linear_reference import train
 
 LOSSES = ["hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"]
 SEEDS = [3, 1, 4, 1590, 2**31 + 5]
@@ -678,3 +679,40 @@ def test_compiled_code_is_not_kept_when_another_file_has_changed(tmp_path):
     with (tmp_path / "skliquid/pools/linear_reference.py").open("a") as reference:
         reference.write("SINE = (0.0,) * len(SINE)\n")
     assert float(run(COSINE, PYTHONPATH=str(tmp_path)).stdout) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("rule", STOPPING_RULES)
+@pytest.mark.parametrize("subspaces", [None, np.array([[0, 3, 7, 9], [1, 2, 3, 4]])])
+def test_final_fits_stop_by_the_rule_that_is_asked_for(binary, rule, subspaces):
+    X, y = binary[0][:90], binary[1][:90]
+    pool = LinearPool([sgd()(s) for s in SEEDS[:2]], np.array([0, 1]), subspaces=subspaces)
+    pool.stopping_rule = rule
+    pool.finish(np.arange(2), X, y)
+    for k, voter in enumerate(pool.estimators(np.arange(2))):
+        seen = X if subspaces is None else X[:, subspaces[k]]
+        reference = train(
+            [0.0] * seen.shape[1],
+            0.0,
+            [list(enumerate(row.tolist())) for row in seen],
+            np.where(y == 1, 1.0, -1.0).tolist(),
+            [1.0] * 90,
+            seed=int(_draws(np.array([SEEDS[k]]), 2)[0, 1]),
+            max_iter=40,
+            tol=1e-3,
+            penalty_counts=rule == "objective",
+        )
+        assert voter.n_iter_ == reference.n_iter
+        assert voter.coef_[0].tolist() == reference.coef
+
+
+def test_doubt_under_the_rule_of_another_version_is_settled_without_it(binary, monkeypatch):
+    _, y = binary
+    same = np.zeros((40, 2))  # the loss is the same in every epoch: a tie that no rounding decides
+    voters = [sgd(tol=0.0, fit_intercept=False)(s) for s in SEEDS]
+    pool = LinearPool(voters, np.array([0, 1]))
+    pool.stopping_rule = next(rule for rule in STOPPING_RULES if rule != pool.stopping_rule)
+    monkeypatch.setattr(SGDClassifier, "fit", None)  # nobody asks scikit-learn
+    pool.finish(VOTERS, same, y[:40])
+    assert {voter.n_iter_ for voter in pool.estimators(VOTERS)} == {6}
+    with pytest.raises(ValueError, match=r"stopping_rule must be .* with sample weights"):
+        pool.finish(VOTERS, same, y[:40], np.ones(40))

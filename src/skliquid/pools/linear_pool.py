@@ -53,7 +53,10 @@ _MOST_ORDERS_TO_KEEP = 2**20
 _NO_ORDERS = np.empty((0, 0), dtype=np.int32)
 _LARGEST_INT = 2**31 - 1
 _MOST_DRAWS = 624 - 397  # those that a Mersenne twister makes of its seed alone
-_PENALTY_COUNTS = parse_version(sklearn.__version__) >= parse_version("1.8")
+STOPPING_RULES = ("loss", "objective")
+"""What must cease to fall for a final fit to end: the loss, or the loss and the penalty."""
+
+_INSTALLED_RULE = STOPPING_RULES[parse_version(sklearn.__version__) >= parse_version("1.8")]
 _WORK_OF_A_THREAD = 2_000_000  # at least: about half a millisecond
 _SPARSE_INTERCEPT_STEP = 0.01  # scikit-learn's, since sparse rows reach the intercept more often
 
@@ -127,7 +130,15 @@ class LinearPool:
         The features that each voter looks at; None means all.
     examined : dict or None
         What scikit-learn made of voters, by what they share: pools that have it in common ask once.
+
+    Attributes
+    ----------
+    stopping_rule : {"loss", "objective"}
+        When a final fit ends: ``"loss"`` is the rule of scikit-learn up to 1.7, ``"objective"``
+        that of 1.8 and later, which counts the penalty. The installed version's unless set.
     """
+
+    stopping_rule = _INSTALLED_RULE
 
     def __init__(
         self,
@@ -197,17 +208,18 @@ class LinearPool:
         if warm:
             dtype = state["coef"].dtype  # in which scikit-learn starts warm
             each["intercept"][machines] = each["intercept"][machines].astype(dtype)
+            each["steps"][machines] = 1
         else:
-            state["coef"][machines] = state["average"][machines] = 0
-            for name in _BLANK:
-                each[name][machines] = 0
-        each["steps"][machines] = 1
+            self._reset(machines)
         tol = -np.inf if self._shared["tol"] is None else self._shared["tol"]
         max_iter = min(self._shared["max_iter"], max_passes or np.inf)
         if warm and self._averages:
             doubtful = voters
         else:
             doubtful = self._take_epochs(voters, X, y, sample_weight, max_iter=max_iter, tol=tol)
+        if self.stopping_rule != _INSTALLED_RULE:
+            is_plain = sample_weight is None and not (warm or self._averages)
+            doubtful = self._settle(doubtful, X, y, max_iter, tol, is_plain=is_plain)
         self._count_steps(_without(voters, doubtful), len(y))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said below for all voters
@@ -225,6 +237,45 @@ class LinearPool:
                 stacklevel=2,
             )
         return int(n_iter.sum()) * len(y)
+
+    def _reset(self, machines: NDArray[np.intp]) -> None:
+        """Let ``machines`` begin from zero."""
+        self._state["coef"][machines] = self._state["average"][machines] = 0
+        for name in _BLANK:
+            self._state["each"][name][machines] = 0
+        self._state["each"]["steps"][machines] = 1
+
+    def _settle(
+        self,
+        voters: Voters,
+        X: Any,
+        y: Labels,
+        max_iter: int,
+        tol: float,
+        *,
+        is_plain: bool,
+    ) -> Voters:
+        """Fit voters for which rounding decides when to stop, without asking scikit-learn.
+
+        The installed version has another stopping rule. A slightly larger tolerance moves the
+        threshold out of reach of rounding. Return the voters that are left: none.
+        """
+        if len(voters) and not is_plain:
+            raise ValueError(
+                f"stopping_rule must be {_INSTALLED_RULE!r}, the installed scikit-learn's, with "
+                f"sample weights, averages or warm starts: got {self.stopping_rule!r}. Leave them "
+                "out."
+            )
+        for power in range(-50, -9):
+            if not len(voters):
+                return voters
+            self._reset(self._machines_of(voters))
+            larger = tol + 2.0**power
+            voters = self._take_epochs(voters, X, y, None, max_iter=max_iter, tol=larger)
+        raise ValueError(
+            f"stopping_rule must be {_INSTALLED_RULE!r}, the installed scikit-learn's, on these "
+            f"data: under {self.stopping_rule!r}, rounding decides when a voter stops. Scale X."
+        )
 
     def vote(self, voters: Voters, X: Any) -> Votes:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
@@ -530,7 +581,9 @@ class LinearPool:
             learning_rate=getattr(kernel, shared["learning_rate"].upper()),
             power_t=float(shared["power_t"]),
             penalized=shared["penalty"] == "l2",
-            penalty_counts=shared["penalty"] == "l2" and _PENALTY_COUNTS and tol > -np.inf,
+            penalty_counts=shared["penalty"] == "l2"
+            and self.stopping_rule == "objective"
+            and tol > -np.inf,
             intercept_step=float(shared["fit_intercept"])
             * (_SPARSE_INTERCEPT_STEP if is_sparse else 1.0),
             shuffles=bool(shared["shuffle"]),
