@@ -108,7 +108,11 @@ def test_an_experiment_without_trials_or_without_a_name_of_its_own_is_refused(fo
 
 def test_what_is_not_known_is_said_in_a_sentence(folder):
     printed = typed(folder, "reproduce", "tabel_3", code=2)
-    assert "NAME must be an experiment or a TOML file: 'tabel_3' is neither" in printed
+    assert "NAME must be an experiment or a TOML file: got 'tabel_3'. Choose among" in printed
+    for words in (["comparisn"], ["comparisn", "--datasets", "heart"]):
+        printed = typed(folder, "reproduce", *words, code=2)
+        assert "got 'comparisn'. Did you mean comparison? Choose among" in printed
+        assert "breast-cancer-w" not in printed
     printed = typed(folder, "reproduce", "comparison", "--datasets", "hart", code=2)
     assert "heart" in printed
     assert "Traceback" not in printed

@@ -57,14 +57,14 @@ def test_under_the_papers_rules_representatives_go_on_until_the_data_end():
 
 
 def test_where_nobody_is_asked_to_delegate_there_is_an_increment_still():
-    method = SMALL | {"final_fit": False, "n_final": 20}
+    method = SMALL | {"final_fit": False, "goes_on": False, "n_final": 20}
     result = run(method, halves("heart", None, "ours", 1), PROTOCOLS["ours"], 3)
     assert (result["n_increments"], result["n_representatives"]) == (1, 20)
 
 
 def test_without_final_fit_training_ends_with_delegation():
     data = halves("heart", None, "paper", 1)
-    method = SMALL | {"final_fit": False, "mechanism": "direct"}
+    method = SMALL | {"final_fit": False, "goes_on": False, "mechanism": "direct"}
     result = run(method, data, PROTOCOLS["paper"], 3)
     assert result["n_increments"] == 5  # 20, 14, 10, 7, 5, 4
     assert not np.isnan(result["curve_accuracy"]).any()
@@ -125,3 +125,70 @@ def test_boosting_that_is_refused_is_counted():
     method = {"method": "adaboost", "estimator": "sgd", "n_estimators": 10}
     results = [run(method, noise, PROTOCOLS["paper"], seed) for seed in range(20)]
     assert {result.get("refused", False) for result in results} == {True, False}
+
+
+def test_the_papers_rules_are_those_of_the_classifier_as_in_the_paper():
+    data = halves("ionosphere", None, "paper", 1)
+    result = run(SMALL | {"final_fit": False}, data, PROTOCOLS["paper"], 3)
+    ensemble = LiquidEnsembleClassifier.as_in_the_paper(
+        n_estimators=20,
+        n_final=4,
+        increment_size=20,
+        delegation_rate=Rounded(0.3, "floor"),
+        final_fit="none",
+        random_state=3,
+    ).fit(data.X_train, data.y_train)
+    assert {len(features) for features in ensemble.estimators_features_} == {20}
+    assert result["accuracy_one_pass"] == ensemble.score(data.X_test, data.y_test)
+    assert result["cost_increments"] == ensemble.training_cost_.increments
+
+
+def test_rules_may_be_set_back():
+    data = halves("ionosphere", None, "paper", 1)
+    method = SMALL | {"final_fit": False, "mechanism": "random", "n_estimators": 40}
+    settings = {
+        (features, candidates): run(
+            method | {"features_per_voter": features, "candidates": candidates},
+            data,
+            PROTOCOLS["paper"],
+            3,
+        )
+        for features in ("all", 20)
+        for candidates in ("representatives", "voters")
+    }
+    assert len({result["cost_increments"] for result in settings.values()}) == 1
+    assert len({result["accuracy_one_pass"] for result in settings.values()}) > 2
+    assert run(method, data, PROTOCOLS["paper"], 3) | {"seconds": 0} == settings[20, "voters"] | {
+        "seconds": 0
+    }
+
+
+def test_all_features_are_seen_where_there_are_fewer():
+    data = halves("heart", None, "paper", 1)
+    few, every = (
+        run(SMALL | {"features_per_voter": features}, data, PROTOCOLS["paper"], 3)
+        for features in (20, "all")
+    )
+    assert few | {"seconds": 0} == every | {"seconds": 0}
+
+
+def test_costs_follow_the_stopping_rule():
+    data = halves("kr-vs-kp", None, "paper", 1)
+    method = SMALL | {"features_per_voter": "all", "mechanism": "direct"}
+    loss, objective = (
+        run(method | {"stopping_rule": rule}, data, PROTOCOLS["paper"], 3)["cost_final_fit"]
+        for rule in ("loss", "objective")
+    )
+    assert objective > 1.1 * loss
+
+
+def test_trees_are_boosted_by_the_algorithm_that_the_rules_name():
+    data = halves("kr-vs-kp", None, "paper", 1)
+    method = {"method": "adaboost", "estimator": "tree", "n_estimators": 10}
+    named = {
+        name: run(method | {"boosting": name}, data, PROTOCOLS["paper"], 3)["accuracy_final"]
+        for name in ("SAMME", "SAMME.R")
+    }
+    assert named["SAMME"] != named["SAMME.R"]
+    assert run(method, data, PROTOCOLS["paper"], 3)["accuracy_final"] == named["SAMME.R"]
+    assert run(method, data, PROTOCOLS["ours"], 3)["accuracy_final"] == named["SAMME"]

@@ -30,6 +30,17 @@ TRIANGLE = SMALL | {
         ({"slice": 7}, "must give a slice that leaves some methods: got 7"),
         ({"methods": []}, "must give methods, or there are no trials"),
         ({"kind": "datasets"}, "must hold, as a file of kind datasets, only.*got 'protocols'"),
+        ({"vary": ["candidates"]}, "must hold, as a file of kind results, only.*got 'vary'"),
+        ({"kind": "variations"}, "must have one protocol with variations|say what it varies"),
+        ({"kind": "variations", "vary": ["u"]}, "vary as a list of parameters, of features_per"),
+        (
+            {"kind": "variations", "vary": ["candidates"], "protocols": ["paper"]},
+            "must give every method candidates, which it varies",
+        ),
+        (
+            {"kind": "variations", "vary": ["candidates"]},
+            "must have one protocol with variations: got",
+        ),
     ],
 )
 def test_mistakes_in_a_file_are_named(spec, changes, words):
@@ -127,3 +138,21 @@ def test_a_search_has_one_protocol(spec):
         load_experiment(path)
     path = spec(kind="search", methods=[TRIANGLE], slice=1, protocols=["ours"])
     assert len(load_experiment(path).rows) == 3
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ("[rules.theirs]", "must give rules as tables by protocol, of paper, ours"),
+        ("[rules.paper]\nu = 5", "must have rules of paper only features_per_voter, .*got 'u'"),
+        ("[rules.paper]\nfeatures_per_voter = 0", 'or "all": got 0. Correct it'),
+        ("[rules.paper]\nfeatures_per_voter = 1.5", 'or "all": got 1.5. Correct it'),
+        ("[rules.paper]\ncandidates = 'all'", "one of representatives, voters: got 'all'"),
+        ("[rules.paper]\nboosting = 'R'", "one of SAMME, SAMME.R: got 'R'"),
+    ],
+)
+def test_mistakes_in_the_rules_of_a_protocol_are_named(spec, rules, words):
+    path = spec()
+    path.write_text(f"{path.read_text()}{rules}\n")
+    with pytest.raises(ValueError, match=words):
+        load_experiment(path)

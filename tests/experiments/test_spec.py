@@ -13,12 +13,20 @@ PAPER = {
     "comparison",
     "accuracy_maximizing",
     "cost_minimizing",
+    "diagrams",
+}
+BEYOND = {
+    "what_the_paper_did_not_say",
+    "number_of_features",
+    "weight_that_max_compares",
+    "boosting_algorithm",
+    "stopping_rule",
 }
 
 
 def test_all_experiments_of_the_paper_are_there_and_readable():
     files = experiment_files()
-    assert set(files) == PAPER
+    assert set(files) == PAPER | BEYOND
     for path in files.values():
         assert load_experiment(path).title
 
@@ -87,3 +95,34 @@ def test_a_file_in_another_encoding_is_named(tmp_path):
     path.write_bytes("title = 'Größe'".encode("latin-1"))
     with pytest.raises(ValueError, match=r"latin\.toml must be a TOML file in UTF-8"):
         load_experiment(path)
+
+
+@pytest.mark.parametrize("name", ["comparison", "during_delegation", "parameter_search"])
+def test_files_say_what_the_paper_does_not(name):
+    experiment = load_experiment(experiment_files()[name])
+    for row in experiment.rows:
+        method = row.under("paper")
+        if row.is_boosted:
+            assert method == row.method  # AdaBoost keeps all features
+        else:
+            assert method["features_per_voter"] == 20
+            assert method["candidates"] == "voters"
+        assert row.under("ours") == row.method
+
+
+def test_rules_of_a_file_give_way_to_those_of_a_method(spec):
+    path = spec(methods=[SMALL | {"candidates": ["representatives", "voters"]}])
+    path.write_text(path.read_text() + '[rules.paper]\ncandidates = "voters"\n')
+    rows = load_experiment(path).rows
+    assert [row.under("paper")["candidates"] for row in rows] == ["representatives", "voters"]
+
+
+def test_a_number_of_features_a_share_and_all_may_be_listed(spec):
+    path = spec(
+        kind="variations",
+        protocols=["paper"],
+        vary=["features_per_voter"],
+        methods=[SMALL | {"features_per_voter": [20, 0.5, "all"]}],
+    )
+    levels = [row.method["features_per_voter"] for row in load_experiment(path).rows]
+    assert levels == [20, 0.5, "all"]

@@ -48,7 +48,7 @@ def test_export(tmp_path):
     with Store(tmp_path / "trials.sqlite") as store:
         assert store.export(tmp_path) == []
         store.add([(t, {"accuracy_final": 0.5, "curve_accuracy": [0.1]}, None) for t in TRIALS])
-        parquet, text = store.export(tmp_path)
+        parquet, text, _ = store.export(tmp_path)
     assert pd.read_parquet(parquet)["curve_accuracy"].tolist()[0].tolist() == [0.1]
     frame = pd.read_csv(text)
     assert frame["number"].sort_values().tolist() == [0, 1, 2, 3]
@@ -111,3 +111,20 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path):
     assert set(acknowledged) <= set(frame["n"])
     assert frame["key"].is_unique
     assert len(acknowledged) > 10
+
+
+def test_times_are_exported_to_a_file_of_their_own(tmp_path):
+    exported = []
+    for seconds in (1.0, 2.0):
+        folder = tmp_path / str(seconds)
+        with Store(folder / "trials.sqlite") as store:
+            varied = Trial("heart", "paper", SMALL | {"features_per_voter": 0.5}, 0)
+            other = Trial("heart", "paper", SMALL | {"features_per_voter": 7}, 0)
+            result = {"accuracy_final": 0.5, "seconds": seconds}
+            store.add([(trial, result, None) for trial in (varied, other, TRIALS[0])])
+            exported.append(store.export(folder))
+    for first, second in list(zip(*exported, strict=True))[:2]:
+        assert first.read_bytes() == second.read_bytes()
+    times = pd.read_csv(exported[1][2])
+    assert times.columns.tolist() == ["key", "finished", "seconds"]
+    assert times["seconds"].tolist() == [2.0, 2.0, 2.0]

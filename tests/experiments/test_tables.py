@@ -137,9 +137,20 @@ def test_estimates_leave_out_what_was_refused():
 def test_the_table_in_three_languages():
     table = Table("t", "Title", "100 % of it", ["a", "b_c"], [["x & y", "1 ± 2"], ["z", "<0.001*"]])
     assert "| x & y | 1 ± 2 |" in table.to_markdown()
+    assert r"| z | \<0.001\* |" in table.to_markdown()
     assert r"x \& y & 1 $\pm$ 2 \\" in table.to_latex()
     assert r"\caption{100 \% of it}" in table.to_latex()
     assert list(csv.reader(io.StringIO(table.to_csv())))[1] == ["x & y", "1 ± 2"]
+
+
+def test_cells_in_markdown_are_shown_as_they_are():
+    table = Table("t", "A_b", "", ["a|b"], [["x | y"], ["`c` *d* _e_ [f](g) <h>"], ["two\nlines"]])
+    lines = table.to_markdown().splitlines()
+    assert lines[0] == r"### A\_b"
+    assert lines[4] == r"| a\|b |"
+    assert lines[6] == r"| x \| y |"
+    assert lines[7] == r"| \`c\` \*d\* \_e\_ \[f\](g) \<h\> |"
+    assert lines[8] == "| two lines |"
 
 
 def test_datasets_are_counted_beside_what_is_published():

@@ -74,3 +74,28 @@ def test_the_code_version_is_short_and_stable():
 def test_a_file_of_the_users_own_is_a_dataset(table, protocol):
     result = Trial(str(table), protocol, SMALL, 0, "class").run()
     assert result["accuracy_final"] > 0.7
+
+
+def test_variations_have_the_same_seeds(monkeypatch):
+    seeds = []
+    monkeypatch.setattr(module, "run", lambda *arguments: seeds.append(arguments[-1]))
+    varied = [
+        {},
+        {"candidates": "representatives"},
+        {"features_per_voter": "all", "weight_of": "guru"},
+        {"stopping_rule": "objective"},
+    ]
+    trials = [Trial("heart", "paper", SMALL | each, 0) for each in varied]
+    for trial in trials:
+        trial.run()
+    assert len(set(seeds)) == 1
+    assert len({trial.key for trial in trials}) == 4
+    Trial("heart", "paper", SMALL | {"n_final": 5}, 0).run()
+    assert len(set(seeds)) == 2
+
+
+def test_a_rule_that_is_the_protocols_anyway_makes_no_other_trial():
+    plain = Trial("heart", "paper", SMALL, 0)
+    stated = SMALL | {"features_per_voter": 20, "candidates": "voters"}
+    assert Trial("heart", "paper", stated, 0).key == plain.key
+    assert Trial("heart", "ours", stated, 0).key != Trial("heart", "ours", SMALL, 0).key

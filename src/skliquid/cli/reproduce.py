@@ -1,9 +1,10 @@
 """``skliquid reproduce``: the paper's tables and figures, from trials to one page."""
 
+import difflib
 import logging
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -126,10 +127,22 @@ def _sorted_out(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[str
     """Return experiments and datasets: words that follow the first dataset are datasets too."""
     spread = [name for words in datasets for name in _spread(words)]
     known = experiment_files()
-    of_data = [
-        name for name in names if datasets and name not in known and not name.endswith(".toml")
-    ]
+    others = [name for name in names if name not in known and not name.endswith(".toml")]
+    of_data = [name for name in others if datasets and not _is_mistyped_experiment(name, known)]
     return [name for name in names if name not in of_data], [*spread, *of_data]
+
+
+def _is_mistyped_experiment(name: str, experiments: Iterable[str]) -> bool:
+    """Return whether ``name`` is no dataset, and more like an experiment than like a dataset."""
+    if name in DATASET_NAMES or Path(name.partition("::")[0]).exists():
+        return False
+    nearest = difflib.get_close_matches(name, [*experiments, *DATASET_NAMES], 1)
+    return nearest != [] and nearest[0] not in DATASET_NAMES
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """Return a question that offers the known name most like ``name``, if one is alike."""
+    return "".join(f" Did you mean {each}?" for each in difflib.get_close_matches(name, known, 1))
 
 
 def _spread(words: str) -> list[str]:
@@ -150,7 +163,7 @@ def _experiments(names: Sequence[str]) -> list[Experiment]:
         path = Path(name) if name.endswith(".toml") else known.get(name)
         if path is None or not path.is_file():
             raise ValueError(
-                f"NAME must be an experiment or a TOML file: {name!r} is neither. "
+                f"NAME must be an experiment or a TOML file: got {name!r}.{_nearest(name, known)} "
                 f"Choose among {', '.join(known)}."
             )
         other = paths.setdefault(path.stem, path)

@@ -64,7 +64,7 @@ _LINES: Sequence[dict[str, Any]] = (
     {"color": "#D55E00", "linestyle": "-", "marker": "o"},
     {"color": "#009E73", "linestyle": (0, (2, 1)), "marker": "P"},
 )
-_COLUMN, _PAGE = 3.4, 7.0  # inches
+COLUMN, PAGE = 3.4, 7.0  # inches
 _AXES = {
     "increment_size": "Increment size",
     "n_estimators": "Ensemble size",
@@ -87,7 +87,7 @@ def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
     """Write a figure as PNG and as SVG, to the same bytes each time, and return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     png, svg = folder / f"{stem}.png", folder / f"{stem}.svg"
-    with _style():
+    with style():
         figure.savefig(png, dpi=200, metadata={"Software": None})
         figure.savefig(svg, metadata={"Date": None, "Creator": None})
     return [png, svg]
@@ -100,12 +100,12 @@ def delegation_cost_figure(experiment: Experiment) -> Figure:
     """
     options = experiment.options
     rates = np.geomspace(options["first_rate"], options["last_rate"], 200)
-    with _style():
-        figure = Figure(figsize=(_COLUMN, 2.5), layout="constrained")
+    with style():
+        figure = Figure(figsize=(COLUMN, 2.5), layout="constrained")
         axes = figure.add_subplot()
         for k, n_final in enumerate(options["n_final"]):
             cost = [delegation_cost(options["n_voters"], n_final, float(rate)) for rate in rates]
-            axes.plot(rates, cost, label=str(n_final), markevery=(5 + 9 * k, 50), **_line(k))
+            axes.plot(rates, cost, label=str(n_final), markevery=(5 + 9 * k, 50), **line_style(k))
         axes.set(xscale="log", yscale="log")
         _show_plainly(axes.xaxis)
         _show_plainly(axes.yaxis)
@@ -136,8 +136,8 @@ def search_figure(experiment: Experiment, results: Results, dataset: str) -> Fig
     known = [value for panel in panels.values() for value in panel.values() if np.isfinite(value)]
     norm = Normalize(min(known, default=0.0), max(known, default=1.0))
     n_rows = (len(panels) + 1) // 2
-    with _style():
-        figure = Figure(figsize=(_PAGE, 3.05 * n_rows + 0.55))
+    with style():
+        figure = Figure(figsize=(PAGE, 3.05 * n_rows + 0.55))
         bottom = 1.15 / figure.get_figheight()
         grid = figure.add_gridspec(
             n_rows, 2, left=0.09, right=0.91, bottom=bottom, top=0.96, hspace=0.3, wspace=0.3
@@ -179,15 +179,16 @@ def curves_figure(experiment: Experiment, results: Results, dataset: str, protoc
         if trial.protocol == protocol
     ]
     of_row = [
-        [result for method, result in found if method == row.method] for row in experiment.rows
+        [result for method, result in found if method == row.under(protocol)]
+        for row in experiment.rows
     ]
     shrinking = [
         _curve(each, "representatives")[0]
         for row, each in zip(experiment.rows, of_row, strict=True)
         if each and row.method["mechanism"] != "direct"
     ]
-    with _style():
-        figure = Figure(figsize=(_PAGE, 2.75), layout="constrained")
+    with style():
+        figure = Figure(figsize=(PAGE, 2.75), layout="constrained")
         accuracy, majority = figure.subplots(1, 2)
         for axes, name in ((accuracy, "accuracy"), (majority, "minimum_majority")):
             axes.set(xscale="log", xlabel="Number of representatives")
@@ -206,11 +207,13 @@ def curves_figure(experiment: Experiment, results: Results, dataset: str, protoc
     return figure
 
 
-def _style() -> AbstractContextManager[None]:
+def style() -> AbstractContextManager[None]:
+    """Return a context in which matplotlib draws in the one style of all figures."""
     return matplotlib.style.context(_STYLE, after_reset=True)
 
 
-def _line(k: int) -> dict[str, Any]:
+def line_style(k: int) -> dict[str, Any]:
+    """Return colour, dashes and mark of the k-th line, to be told apart in grey as well."""
     return {"markerfacecolor": "white"} | _LINES[k % len(_LINES)]
 
 
@@ -322,7 +325,7 @@ def _curve(results: Sequence[Result], name: str) -> tuple[Floats, Floats]:
 
 
 def _draw_curve(axes: Axes, x: Floats, curve: tuple[Floats, Floats], label: str, k: int) -> None:
-    n, line = min(len(x), len(curve[0])), _line(k)
+    n, line = min(len(x), len(curve[0])), line_style(k)
     x, mean, error = x[:n], curve[0][:n], curve[1][:n]
     axes.plot(x, mean, label=label, markevery=(k % 2, 2), zorder=3, **line)
     if np.isfinite(error).any():

@@ -1,10 +1,11 @@
 """Findings: what the results say, in sentences made from their numbers."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from skliquid.experiments.spec import Experiment
 from skliquid.experiments.tables import WHOSE, Estimate, Results, Table, grouped, results_table
+from skliquid.experiments.variations import comparisons, in_words, summary, variations_of
 
 Shown = Sequence[tuple[Experiment, Results]]
 
@@ -15,12 +16,7 @@ def findings(shown: Shown) -> list[str]:
     for experiment, results in shown:
         if not results:
             continue
-        if experiment.kind == "results":
-            words += _of_results(experiment, results)
-        elif experiment.kind == "curves":
-            words += _of_curves(experiment, results)
-        elif experiment.kind == "search":
-            words += _of_search(results)
+        words += _FINDINGS[experiment.kind](experiment, results)
     return words
 
 
@@ -38,13 +34,13 @@ def _of_results(experiment: Experiment, results: Results) -> Iterator[str]:
             and not math.isnan(each["mean"])
         ]
         far = [each for each in values if each["differs"]]
-        gap = max((abs(each["mean"] - each["published"]) for each in values), default=0.0)
+        gaps = [abs(each["mean"] - each["published"]) for each in values] or [math.nan]
         where = ", ".join(sorted({each["dataset"] for each in far})) or "none"
         yield (
             f"{experiment.title}: under their rules, {len(values) - len(far)} of "
             f"{len(values)} values of {measure} of delegating ensembles are within two standard "
-            f"errors of the published; the largest gap is {gap:.3f}. Datasets with a value "
-            f"further off: {where}."
+            f"errors of the published; the mean distance is {sum(gaps) / len(gaps):.4f}, the "
+            f"largest {max(gaps):.3f}. Datasets with a value further off: {where}."
         )
     for protocol in experiment.protocols:
         yield from _against_boosting(experiment, table, protocol)
@@ -108,7 +104,27 @@ def _of_curves(experiment: Experiment, results: Results) -> Iterator[str]:
         )
 
 
-def _of_search(results: Results) -> Iterator[str]:
+def _of_variations(experiment: Experiment, results: Results) -> Iterator[str]:
+    found = comparisons(experiment, results)
+    by_variation = {
+        in_words(experiment, variation): summary(e for e in found if e.variation == variation)
+        for variation in variations_of(found)
+    }
+    known = {words: each for words, each in by_variation.items() if each[2]}
+    if known:
+        order = sorted(known, key=lambda words: known[words][0])[:4]
+        texts = [
+            f"{words}: {known[words][0]:.4f} ({known[words][1]} of {known[words][2]} within "
+            "two standard errors)"
+            for words in order
+        ]
+        yield (
+            f"{experiment.title} Mean distance to the published {experiment.measure}, nearest "
+            f"first: {'; '.join(texts)}."
+        )
+
+
+def _of_search(_: Experiment, results: Results) -> Iterator[str]:
     by_rate: dict[str, dict[float, list[float]]] = {}
     for trial, result in results:
         rates = by_rate.setdefault(trial.data, {})
@@ -119,3 +135,11 @@ def _of_search(results: Results) -> Iterator[str]:
     }
     order = ", ".join(f"{name}: {rate}" for name, rate in best.items())
     yield f"Parameter search: the delegation rate with the highest mean accuracy is, on {order}."
+
+
+_FINDINGS: dict[str, Callable[[Experiment, Results], Iterator[str]]] = {
+    "results": _of_results,
+    "curves": _of_curves,
+    "search": _of_search,
+    "variations": _of_variations,
+}

@@ -3,6 +3,8 @@
 import importlib
 import math
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -15,8 +17,10 @@ from skliquid.arrays import Labels
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.ensemble import LiquidEnsembleClassifier, shares
 from skliquid.experiments.protocols import Halves, Protocol
+from skliquid.experiments.real_adaboost import RealAdaBoost
 from skliquid.increments import Rows, slices
-from skliquid.mechanisms import MECHANISMS, as_mechanism
+from skliquid.mechanisms import MECHANISMS, Mechanism, as_mechanism
+from skliquid.pools.linear_pool import LinearPool
 from skliquid.record import TrainingRecord
 from skliquid.schedules import Rounded, n_asked
 from skliquid.training import Training, finish, train
@@ -36,35 +40,39 @@ def run(method: Mapping[str, Any], halves: Halves, protocol: Protocol, seed: int
 def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int) -> Result:
     """Return the record of a delegating ensemble.
 
-    Beside the ensemble's parameters, ``method`` may hold: ``goes_on``, instead of the protocol's;
-    ``final_fit``, false to train only as long as voters delegate, and ``curves``, false to leave
+    Beside the ensemble's parameters, ``method`` may hold: ``goes_on`` and the ``VARIATIONS``,
+    instead of the protocol's; ``final_fit``, false to leave it out; and ``curves``, false to leave
     out the accuracy on the test half during training.
     """
-    schedule = Rounded(method["delegation_rate"], protocol.rounding)
-    is_finished = method.get("final_fit", True)
+    rules = protocol.varied(method)
+    schedule = Rounded(method["delegation_rate"], rules.rounding)
+    estimator = method.get("estimator", "sgd")
+    is_finished, sees_all = method.get("final_fit", True), rules.features_per_voter == "all"
     ensemble = LiquidEnsembleClassifier(
-        ESTIMATORS[method.get("estimator", "sgd")](),
+        ESTIMATORS[estimator](),
         n_estimators=method["n_estimators"],
         n_final=method["n_final"],
-        mechanism=mechanism_named(method["mechanism"]),
+        mechanism=_mechanism(method["mechanism"], rules.weight_of),
         delegation_rate=schedule,
         increment_size=method["increment_size"],
         competence=method.get("competence", "training"),
-        final_fit="scratch"
-        if is_finished and not method.get("goes_on", protocol.goes_on)
-        else "none",
+        candidates=rules.candidates,
+        max_features=1.0 if sees_all else rules.features_per_voter,
+        final_fit="scratch" if is_finished and not rules.goes_on else "none",
+        pool="linear" if estimator == "sgd" else "auto",
         random_state=seed,
     )
     cuts = slices(len(halves.y_train), method["increment_size"])
-    if not is_finished:
+    if not (is_finished or rules.goes_on):
         n_cuts = _n_delegations(schedule, method["n_estimators"], method["n_final"])
         cuts = cuts[: max(n_cuts, 1)]  # where nobody ever delegates, voters still learn something
     training, _ = ensemble._start(np.unique(halves.y_train), halves.X_train)
-    rules = ensemble._rules(len(cuts))
+    if rules.stopping_rule and isinstance(training.pool, LinearPool):
+        training.pool.stopping_rule = rules.stopping_rule
     data = Rows(range(len(halves.y_train)), halves.X_train, halves.y_train, None)
     order = training.rng.permutation(len(data.y))
     curve = _Curve(training, halves, always=not is_finished) if method.get("curves", True) else None
-    train(training, rules, (data.at(order[cut]) for cut in cuts), curve)
+    train(training, ensemble._rules(len(cuts)), (data.at(order[cut]) for cut in cuts), curve)
     result = _scores(_predicted(training, halves), halves.y_test, halves.n_classes, "one_pass")
     if is_finished:
         finish(training, halves.X_train, halves.y_train, None, warm=False)
@@ -74,7 +82,9 @@ def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int
 
 def adaboost(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int) -> Result:
     """Return the record of AdaBoost; scikit-learn refuses voters that are worse than chance."""
-    ensemble = AdaBoostClassifier(
+    is_real = method["estimator"] == "tree" and protocol.varied(method).boosting == "SAMME.R"
+    real: Any = partial(RealAdaBoost, n_classes=halves.n_classes)
+    ensemble = (real if is_real else AdaBoostClassifier)(
         ESTIMATORS[method["estimator"]](),
         n_estimators=method["n_estimators"],
         random_state=np.random.RandomState(seed % 2**32),
@@ -110,6 +120,13 @@ def mechanism_named(name: str) -> Any:
             f"mechanism must be one of {', '.join(MECHANISMS)}, or module:name of one of yours: "
             f"{name!r} cannot be imported ({error}). Put the module where Python finds it."
         ) from error
+
+
+def _mechanism(name: str, weight_of: str | None) -> Any:
+    """Return the mechanism, which compares ``weight_of`` instead of what it would, if given."""
+    mechanism = mechanism_named(name)
+    has_a_choice = weight_of is not None and isinstance(mechanism, Mechanism)
+    return replace(mechanism, weight_of=weight_of) if has_a_choice else mechanism
 
 
 class _Curve:

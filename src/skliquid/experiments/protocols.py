@@ -1,7 +1,7 @@
 """Protocols: how a dataset becomes two halves, and by what rules a trial is judged."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -14,6 +14,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skliquid.arrays import Floats, Labels
 from skliquid.datasets import load_dataset
+from skliquid.ensemble import FEATURES_PER_VOTER
+
+VARIATIONS = ("features_per_voter", "candidates", "weight_of", "stopping_rule", "boosting")
+"""Rules that a method may set otherwise, in a trial with the same halves and the same seeds."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,17 @@ class Protocol:
         Whether representatives go on training when nobody delegates any more.
     judged : str
         Which of the accuracies that every trial records is reported.
+    features_per_voter : int, float or "all"
+        How many features each voter sees, drawn once per voter without replacement: a number
+        (all where a dataset has fewer), a share, or all. AdaBoost sees all.
+    candidates : str
+        Whom a delegator may choose, as in the ensemble.
+    weight_of : str or None
+        Whose weight a mechanism compares, as in ``Mechanism``; None for the mechanism's own choice.
+    stopping_rule : str or None
+        When a final fit ends, as in ``LinearPool``; None for the installed scikit-learn's rule.
+    boosting : str
+        AdaBoost's algorithm for trees, ``"SAMME"`` or ``"SAMME.R"``.
     """
 
     prepare: Callable[[Floats, NDArray[np.bool_], Sequence[str]], Floats]
@@ -51,6 +66,16 @@ class Protocol:
     rounding: Literal["at_least_one", "floor"]
     goes_on: bool
     judged: str
+    features_per_voter: int | float | Literal["all"] = "all"
+    candidates: Literal["representatives", "voters"] = "representatives"
+    weight_of: Literal["guru", "candidate"] | None = None
+    stopping_rule: Literal["loss", "objective"] | None = None
+    boosting: Literal["SAMME", "SAMME.R"] = "SAMME"
+
+    def varied(self, method: Mapping[str, Any]) -> "Protocol":
+        """Return these rules with those that ``method`` sets otherwise."""
+        names = ("goes_on", *VARIATIONS)
+        return replace(self, **{name: method[name] for name in names if name in method})
 
 
 def raw(X: Floats, is_train: NDArray[np.bool_], kinds: Sequence[str]) -> Floats:
@@ -78,7 +103,17 @@ def scaled(X: Floats, is_train: NDArray[np.bool_], kinds: Sequence[str]) -> Floa
 
 
 PROTOCOLS: dict[str, Protocol] = {
-    "paper": Protocol(raw, drops_missing=True, rounding="floor", goes_on=True, judged="one_pass"),
+    "paper": Protocol(
+        raw,
+        drops_missing=True,
+        rounding="floor",
+        goes_on=True,
+        judged="one_pass",
+        features_per_voter=FEATURES_PER_VOTER,
+        candidates="voters",
+        stopping_rule="loss",
+        boosting="SAMME.R",
+    ),
     "ours": Protocol(
         scaled, drops_missing=False, rounding="at_least_one", goes_on=False, judged="final"
     ),

@@ -4,24 +4,24 @@ import base64
 import html
 import platform
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from itertools import chain, count
+from itertools import chain, count, product
 from pathlib import Path
 
 from matplotlib.figure import Figure
 
 import skliquid
-from skliquid.experiments import figures, tables
+from skliquid.experiments import diagrams, figures, tables, variation_figures, variations
 from skliquid.experiments.findings import findings
+from skliquid.experiments.rules import WITHOUT_TRIALS
 from skliquid.experiments.spec import Experiment
 from skliquid.experiments.store import Store
 from skliquid.experiments.tables import Results, Table
 from skliquid.experiments.trial import Trial, code_version
 
 Plan = Sequence[tuple[Experiment, Sequence[Trial]]]
-_ORDER = ("harmful_states", "delegation_cost", "datasets", "search", "curves", "results")
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
 
 
@@ -58,7 +58,10 @@ def write_report(plan: Plan, store: Store, out: Path, *, left_out: Sequence[str]
 def _place(planned: tuple[Experiment, Sequence[Trial]]) -> tuple[int, bool, str]:
     """Return what orders experiments as the paper has them."""
     experiment = planned[0]
-    return _ORDER.index(experiment.kind), experiment.published != "comparison", experiment.name
+    is_first = (
+        experiment.name == "what_the_paper_did_not_say" or experiment.published == "comparison"
+    )
+    return list(_TABLES).index(experiment.kind), not is_first, experiment.name
 
 
 def _section(experiment: Experiment, results: Results, out: Path, taken: set[str]) -> Section:
@@ -93,35 +96,75 @@ def _file_name(dataset: str) -> str:
     return re.sub(r"[^\w.-]+", "_", "_".join(filter(None, [Path(file).stem, target])))
 
 
-def _tables(experiment: Experiment, results: Results) -> Iterator[Table]:
-    if experiment.kind == "datasets":
-        yield tables.dataset_table(experiment)
-    elif experiment.kind == "harmful_states":
-        yield tables.harmful_states_table(experiment)
-    elif not results:
-        return
-    elif experiment.kind == "search":
-        yield tables.search_table(experiment, results)
-    elif experiment.kind == "curves":
-        yield tables.curve_ends_table(experiment, results)
-        yield tables.significance_table(experiment, results)
-    elif experiment.kind == "results":
-        if experiment.published == "comparison":
-            yield tables.headline_table(experiment, results)
-        yield tables.results_table(experiment, results)
+def _tables(experiment: Experiment, results: Results) -> list[Table]:
+    if not results and experiment.kind not in WITHOUT_TRIALS:
+        return []
+    return _TABLES[experiment.kind](experiment, results)
 
 
-def _figures(experiment: Experiment, results: Results) -> Iterator[tuple[str, str, Figure]]:
-    if experiment.kind == "delegation_cost":
-        yield experiment.caption, experiment.name, figures.delegation_cost_figure(experiment)
+def _tables_of_results(experiment: Experiment, results: Results) -> list[Table]:
+    whole = tables.results_table(experiment, results)
+    is_comparison = experiment.published == "comparison"
+    return [tables.headline_table(experiment, results), whole] if is_comparison else [whole]
+
+
+_TABLES: dict[str, Callable[[Experiment, Results], list[Table]]] = {
+    "diagrams": lambda *_: [],
+    "harmful_states": lambda experiment, _: [tables.harmful_states_table(experiment)],
+    "delegation_cost": lambda *_: [],
+    "datasets": lambda experiment, _: [tables.dataset_table(experiment)],
+    "search": lambda *both: [tables.search_table(*both)],
+    "curves": lambda *both: [tables.curve_ends_table(*both), tables.significance_table(*both)],
+    "results": _tables_of_results,
+    "variations": lambda *both: [variations.variation_table(*both)],
+}
+"""The tables of each kind of experiment, in the order of the page."""
+
+Picture = tuple[str, str, Figure]  # caption, file without ending
+
+
+def _figures(experiment: Experiment, results: Results) -> Iterator[Picture]:
+    draw = _FIGURES.get(experiment.kind)
+    return draw(experiment, results) if draw else iter(())
+
+
+def _diagrams(experiment: Experiment, _: Results) -> Iterator[Picture]:
+    first = "Figure 1: the weakest delegates. Area is weight; black arrows are new."
+    yield first, "worked_example", diagrams.worked_example_figure(experiment)
+    second = "Figure 2: who is right on which example, in two states."
+    yield second, "pivotal_states", diagrams.pivotal_states_figure(experiment)
+
+
+def _delegation_cost(experiment: Experiment, _: Results) -> Iterator[Picture]:
+    yield experiment.caption, experiment.name, figures.delegation_cost_figure(experiment)
+
+
+def _searches(experiment: Experiment, results: Results) -> Iterator[Picture]:
     for dataset in tables.datasets_of(results):
-        stem = f"{experiment.name}_{_file_name(dataset)}"
-        if experiment.kind == "search":
-            yield dataset, stem, figures.search_figure(experiment, results, dataset)
-        elif experiment.kind == "curves":
-            for protocol in experiment.protocols:
-                figure = figures.curves_figure(experiment, results, dataset, protocol)
-                yield f"{dataset}, {tables.WHOSE[protocol]}", f"{stem}_{protocol}", figure
+        figure = figures.search_figure(experiment, results, dataset)
+        yield dataset, f"{experiment.name}_{_file_name(dataset)}", figure
+
+
+def _curves(experiment: Experiment, results: Results) -> Iterator[Picture]:
+    for dataset, protocol in product(tables.datasets_of(results), experiment.protocols):
+        figure = figures.curves_figure(experiment, results, dataset, protocol)
+        stem = f"{experiment.name}_{_file_name(dataset)}_{protocol}"
+        yield f"{dataset}, {tables.WHOSE[protocol]}", stem, figure
+
+
+def _distances(experiment: Experiment, results: Results) -> Iterator[Picture]:
+    figure = variation_figures.variation_figure(experiment, results)
+    if figure is not None:
+        yield f"{experiment.title}: distance to what is published", experiment.name, figure
+
+
+_FIGURES: dict[str, Callable[[Experiment, Results], Iterator[Picture]]] = {
+    "diagrams": _diagrams,
+    "delegation_cost": _delegation_cost,
+    "search": _searches,
+    "curves": _curves,
+    "variations": _distances,
+}
 
 
 # The page
@@ -155,11 +198,10 @@ def _page(
 
 def _what_was_run(sections: Sequence[Section], left_out: Sequence[str]) -> str:
     trials = {t.key: (t, r) for section in sections for t, r in section.results}
-    seconds = sum(result.get("seconds", 0.0) for _, result in trials.values())
     datasets = tables.datasets_of(list(trials.values()))
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     rows = [
-        ("trials", f"{len(trials)}, which took {seconds / 60:.1f} minutes of one core in all"),
+        ("trials", f"{len(trials)}; out/seconds.csv says how long each took"),
         ("datasets", ", ".join(datasets) or "none needed"),
         ("left out, not being here", ", ".join(left_out) or "none"),
         ("versions", f"skliquid {skliquid.__version__} (code {code_version()}), {versions}"),

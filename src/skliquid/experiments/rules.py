@@ -1,6 +1,7 @@
 """Rules: what the file of an experiment may hold, and which methods go together."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,13 +9,16 @@ from skliquid.competence import COMPETENCE
 from skliquid.datasets import DATASET_NAMES
 from skliquid.datasets.own_file import check_name
 from skliquid.experiments.methods import ESTIMATORS, mechanism_named
-from skliquid.experiments.protocols import PROTOCOLS
+from skliquid.experiments.protocols import PROTOCOLS, VARIATIONS
+from skliquid.mechanisms import CANDIDATES
+from skliquid.pools.linear_pool import STOPPING_RULES
 
-WITHOUT_TRIALS = ("datasets", "harmful_states", "delegation_cost")
-KINDS = (*WITHOUT_TRIALS, "search", "curves", "results")
+WITHOUT_TRIALS = ("datasets", "harmful_states", "delegation_cost", "diagrams")
+KINDS = (*WITHOUT_TRIALS, "search", "curves", "results", "variations")
 PUBLISHED = ("comparison", "accuracy_maximizing", "cost_minimizing")
 _NEEDED_FOR_TRIALS = ("protocols", "trials", "methods")
-_OF_TRIALS = (*_NEEDED_FOR_TRIALS, "datasets", "published", "slice")
+_OF_VARIATIONS = ("vary", "measure")
+_OF_TRIALS = (*_NEEDED_FOR_TRIALS, "datasets", "published", "slice", "rules", *_OF_VARIATIONS)
 _AXES = ("increment_size", "delegation_rate", "n_estimators")
 
 
@@ -51,6 +55,16 @@ _COUNT = _Rule("a whole number above zero", _is_count)
 _COUNTS = _Rule("a list of whole numbers above zero", lambda value: _is_list(value, _is_count))
 _SHARE = _Rule("a number from 0 to 1", _is_share)
 _RATE = _Rule("a number between 0 and 1", lambda value: _is_share(value) and 0 < value < 1)
+_FEATURES = _Rule(
+    'a whole number above zero, a share between 0 and 1, or "all"',
+    lambda value: value == "all" or _is_count(value) or _RATE.holds(value),
+)
+_MATRIX = _Rule(
+    "rows of numbers from 0 to 1, all of one length",
+    lambda value: (
+        _is_list(value, lambda row: _is_list(row, _is_share)) and len(set(map(len, value))) == 1
+    ),
+)
 
 _OF_A_FILE = {
     "title": _TEXT,
@@ -80,6 +94,19 @@ _OF_A_FILE = {
     "published": _one_of(PUBLISHED),
     "slice": _Rule("a whole number", lambda value: type(value) is int),
     "options": _Rule("a table, under [options]", lambda value: isinstance(value, dict)),
+    "rules": _Rule(
+        f"tables by protocol, of {', '.join(PROTOCOLS)}, like [rules.paper]",
+        lambda value: (
+            isinstance(value, dict)
+            and set(value) <= set(PROTOCOLS)
+            and all(isinstance(each, dict) for each in value.values())
+        ),
+    ),
+    "vary": _Rule(
+        f"a list of parameters, of {', '.join(VARIATIONS)}",
+        lambda value: _is_list(value, lambda each: each in VARIATIONS),
+    ),
+    "measure": _one_of(("accuracy", "cost")),
 }
 _OF_OPTIONS = {
     "harmful_states": {"n_voters": _COUNTS, "n_examples": _COUNTS},
@@ -89,6 +116,7 @@ _OF_OPTIONS = {
         "first_rate": _RATE,
         "last_rate": _RATE,
     },
+    "diagrams": {"accuracy": _MATRIX, "n_final": _COUNT, "n_voters": _COUNT, "n_examples": _COUNT},
 }
 _OF_A_METHOD = {
     "method": _TEXT,
@@ -102,16 +130,26 @@ _OF_A_METHOD = {
     "goes_on": _FLAG,
     "final_fit": _FLAG,
     "curves": _FLAG,
+    "features_per_voter": _FEATURES,
+    "candidates": _one_of(CANDIDATES),
+    "weight_of": _one_of(("guru", "candidate")),
+    "stopping_rule": _one_of(STOPPING_RULES),
+    "boosting": _one_of(("SAMME", "SAMME.R")),
     "label": _TEXT,
 }
-_PARAMETERS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "liquid": (
-        ("method", "mechanism", *_AXES, "n_final"),
-        ("estimator", "competence", "goes_on", "final_fit", "curves", "label"),
-    ),
-    "adaboost": (("method", "estimator", "n_estimators"), ("label",)),
+_NEEDED: dict[str, tuple[str, ...]] = {
+    "liquid": ("method", "mechanism", *_AXES, "n_final"),
+    "adaboost": ("method", "estimator", "n_estimators"),
 }
-"""What each method needs, and what else it knows."""
+_OF_LIQUID = ("features_per_voter", "candidates", "weight_of", "stopping_rule")
+PARAMETERS: dict[str, tuple[str, ...]] = {
+    "liquid": (
+        *_NEEDED["liquid"],
+        *("estimator", "competence", "goes_on", "final_fit", "curves", *_OF_LIQUID, "label"),
+    ),
+    "adaboost": (*_NEEDED["adaboost"], "boosting", "label"),
+}
+"""What each method knows."""
 
 
 def check_content(path: Path, content: Mapping[str, Any]) -> None:
@@ -119,9 +157,10 @@ def check_content(path: Path, content: Mapping[str, Any]) -> None:
     _check_names(path, content, _OF_A_FILE, "hold")
     kind = content.get("kind")
     _check(path, {**content, "kind": kind}, _OF_A_FILE)
-    if kind in WITHOUT_TRIALS:
-        known = [name for name in _OF_A_FILE if name not in _OF_TRIALS]
-        _check_names(path, content, known, f"hold, as a file of kind {kind},")
+    of_others: Sequence[str] = () if kind == "variations" else _OF_VARIATIONS
+    of_others = _OF_TRIALS if kind in WITHOUT_TRIALS else of_others
+    known = [name for name in _OF_A_FILE if name not in of_others]
+    _check_names(path, content, known, f"hold, as a file of kind {kind},")
     for name in () if kind in WITHOUT_TRIALS else _NEEDED_FOR_TRIALS:
         if name not in content:
             raise _wrong(path, f"give {name}, or there are no trials", None, "Add them")
@@ -130,18 +169,20 @@ def check_content(path: Path, content: Mapping[str, Any]) -> None:
         if content["datasets"] != "all" and file not in DATASET_NAMES:
             _with_path(path, check_name, file)
     _check_options(path, str(kind), content.get("options", {}))
+    for protocol, rules in content.get("rules", {}).items():
+        _check_names(path, rules, VARIATIONS, f"have rules of {protocol}")
+        _check(path, rules, _OF_A_METHOD)
 
 
 def check_entry(path: Path, entry: Mapping[str, Any]) -> None:
     """Raise unless a method, with lists for what is to be spread out, has what it needs."""
     kind = entry.get("method")
-    if kind not in tuple(_PARAMETERS):
-        raise _wrong(path, f"use methods of {', '.join(_PARAMETERS)}", kind, "Choose one")
-    needed, known = _PARAMETERS[kind]
-    for name in needed:
+    if kind not in tuple(PARAMETERS):
+        raise _wrong(path, f"use methods of {', '.join(PARAMETERS)}", kind, "Choose one")
+    for name in _NEEDED[kind]:
         if name not in entry:
             raise _wrong(path, f"give every {kind} method {name}", dict(entry), "Add it")
-    _check_names(path, entry, (*needed, *known), f"give {kind} methods")
+    _check_names(path, entry, PARAMETERS[kind], f"give {kind} methods")
     for name, value in entry.items():
         if value == []:
             raise _wrong(path, f"give {name} a value", value, "Put one into the list")
@@ -172,8 +213,8 @@ def check_together(path: Path, content: Mapping[str, Any], methods: Sequence[Any
             raise _wrong(path, f"have liquid methods only in {kind}", method, "Leave it out")
         if kind == "curves" and not method.get("curves", True):
             raise _wrong(path, "have the curves that it shows", False, "Leave out curves")
-    if kind == "search":
-        _check_search(path, content, methods)
+    if kind in _CHECKS_OF_KINDS:
+        _CHECKS_OF_KINDS[kind](path, content, methods)
 
 
 def _check_search(path: Path, content: Mapping[str, Any], methods: Sequence[Any]) -> None:
@@ -197,6 +238,23 @@ def _check_search(path: Path, content: Mapping[str, Any], methods: Sequence[Any]
     if len(totals) > 1:
         rule = "give a slice, the sum of the places of each cell in its lists, to make a triangle"
         raise _wrong(path, rule, content.get("slice"), f"Choose one of {sorted(totals)}")
+
+
+def _check_variations(path: Path, content: Mapping[str, Any], methods: Sequence[Any]) -> None:
+    """Raise unless trials are under one protocol and every method says what is varied."""
+    if "vary" not in content:
+        raise _wrong(path, 'say what it varies, like vary = ["candidates"]', None, "Add it")
+    if len(set(content["protocols"])) > 1:
+        raise _wrong(path, "have one protocol with variations", content["protocols"], "Choose one")
+    for method, name in product(methods, content["vary"]):
+        if name not in method:
+            raise _wrong(path, f"give every method {name}, which it varies", method, "Add it")
+
+
+_CHECKS_OF_KINDS: dict[str, Callable[[Path, Mapping[str, Any], Sequence[Any]], None]] = {
+    "search": _check_search,
+    "variations": _check_variations,
+}
 
 
 def _check_options(path: Path, kind: str, options: Mapping[str, Any]) -> None:

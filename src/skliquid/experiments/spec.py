@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from skliquid.datasets import DATASET_NAMES
-from skliquid.experiments.rules import check_content, check_entry, check_method, check_together
+from skliquid.experiments.rules import (
+    PARAMETERS,
+    check_content,
+    check_entry,
+    check_method,
+    check_together,
+)
 from skliquid.experiments.trial import Trial
 
 _NAMES = {
@@ -26,10 +32,21 @@ _SIZES = {350: "Full", 10: "Small"}
 
 @dataclass(frozen=True)
 class Row:
-    """A method of an experiment, and what it is called in its table."""
+    """A method of an experiment, and what it is called in its table.
+
+    ``rules`` holds, by protocol, what the file sets otherwise than the protocol for all methods
+    that have a say in it.
+    """
 
     label: str
     method: Mapping[str, Any]
+    rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def under(self, protocol: str) -> Mapping[str, Any]:
+        """Return the method as trials under ``protocol`` have it."""
+        known = PARAMETERS[self.method["method"]]
+        of_file = self.rules.get(protocol, {})
+        return {k: v for k, v in of_file.items() if k in known} | dict(self.method)
 
     @property
     def is_boosted(self) -> bool:
@@ -59,6 +76,10 @@ class Experiment:
         The methods, lists in the file being spread out.
     n_trials, n_quick_trials : int
         Trials of each method on each dataset under each protocol, in full and in brief.
+    vary : sequence of str
+        In an experiment of kind "variations", the parameters whose values are compared.
+    measure : str
+        In such an experiment, what is compared with the published values.
     """
 
     name: str
@@ -72,6 +93,8 @@ class Experiment:
     n_quick_trials: int = 0
     published: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
+    vary: Sequence[str] = ()
+    measure: str = "accuracy"
 
     def trials(self, datasets: Sequence[str], n_trials: int) -> Iterator[Trial]:
         """Yield the trials on those of ``datasets`` that belong to this experiment."""
@@ -80,7 +103,7 @@ class Experiment:
         ):
             name, _, target = dataset.partition("::")
             for row in self.rows:
-                yield Trial(name, protocol, row.method, number, target or None)
+                yield Trial(name, protocol, row.under(protocol), number, target or None)
 
     def on(self, datasets: Sequence[str]) -> list[str]:
         """Return those of ``datasets``, each once, that this experiment is run on."""
@@ -118,6 +141,8 @@ def load_experiment(path: Path) -> Experiment:
         n_quick_trials=trials.get("quick", trials.get("full", 0)),
         published=content.get("published"),
         options=content.get("options", {}),
+        vary=content.get("vary", []),
+        measure=content.get("measure", "accuracy"),
     )
 
 
@@ -132,7 +157,7 @@ def _rows(path: Path, content: Mapping[str, Any]) -> Iterator[Row]:
             chosen = {name: axes[name][k] for name, k in zip(axes, places, strict=True)}
             method = entry | chosen
             check_method(path, method)
-            yield Row(method.pop("label", _label(method)), method)
+            yield Row(method.pop("label", label_of(method)), method, content.get("rules", {}))
 
 
 def _told_apart(rows: Sequence[Row]) -> list[Row]:
@@ -152,7 +177,8 @@ def _told_apart(rows: Sequence[Row]) -> list[Row]:
     return told
 
 
-def _label(method: Mapping[str, Any]) -> str:
+def label_of(method: Mapping[str, Any]) -> str:
+    """Return what a method is called in the paper's tables."""
     if method["method"] == "liquid":
         mechanism: str = method["mechanism"]
         return _NAMES.get(mechanism, mechanism.rpartition(":")[2])

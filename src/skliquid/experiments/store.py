@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from skliquid.experiments.methods import Result
+from skliquid.experiments.protocols import VARIATIONS
 from skliquid.experiments.trial import Trial, code_version
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ CREATE TABLE IF NOT EXISTS trials (
     finished TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
 ) WITHOUT ROWID
 """
+
+
+_TIMES = ("finished", "seconds")
 
 
 class StoreDamaged(OSError):  # noqa: N818 (says what is the matter)
@@ -121,28 +125,38 @@ class Store:
             self._connection.execute("DELETE FROM trials WHERE error IS NOT NULL")
 
     def to_pandas(self) -> "pd.DataFrame":
-        """Return all trials as one table, a row each, lists of curves as they are."""
+        """Return all trials as one table, one row per trial, lists of curves as they are."""
         import pandas as pd
 
-        frame = pd.DataFrame(list(self._rows()))
-        return frame.sort_values("key", ignore_index=True) if len(frame) else frame
+        return pd.DataFrame(list(self._rows()))
 
     def export(self, folder: Path) -> list[Path]:
-        """Write all trials as Parquet, and without their curves as CSV; return the files."""
+        """Write all trials as Parquet, and without their curves as CSV; return the files.
+
+        What differs from run to run, when a trial finished and how long it took, goes into a file
+        of its own, so that the others are the same bytes whenever the results are.
+        """
         frame = self.to_pandas()
         if frame.empty:
             return []
-        frame.to_parquet(folder / "trials.parquet", index=False)
+        names = ("trials.parquet", "trials.csv", "seconds.csv")
+        files = [folder / name for name in names]
+        times = [name for name in _TIMES if name in frame]
+        frame[["key", *times]].to_csv(files[2], index=False)
+        frame = frame.drop(columns=times)
+        frame.to_parquet(files[0], index=False)
         curves = [name for name in frame if str(name).startswith("curve_")]
-        frame.drop(columns=curves).to_csv(folder / "trials.csv", index=False)
-        return [folder / "trials.parquet", folder / "trials.csv"]
+        frame.drop(columns=curves).to_csv(files[1], index=False)
+        return files
 
     def _rows(self) -> Iterator[dict[str, Any]]:
-        rows = self._connection.execute(f"SELECT {_COLUMNS} FROM trials")
+        rows = self._connection.execute(f"SELECT {_COLUMNS} FROM trials ORDER BY key")
         for key, code, trial, result, error, finished in rows:
             known = {"key": key, "code_version": code, "error": error, "finished": finished}
             of_trial = json.loads(trial)
-            yield known | of_trial | of_trial.pop("method") | (_parsed(result) if result else {})
+            method = of_trial.pop("method")
+            method |= {name: str(method[name]) for name in VARIATIONS if name in method}
+            yield known | of_trial | method | (_parsed(result) if result else {})
 
 
 def _text(values: Any) -> str:

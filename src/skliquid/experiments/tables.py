@@ -24,6 +24,7 @@ Results = Sequence[tuple[Trial, Result]]
 MARK, NOTHING = "*", "-"
 WHOSE = {"paper": "their rules", "ours": "our rules"}
 _SPECIAL = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"})
+_MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|"} | {"\n": " "})
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,13 @@ class Table:
     values: Sequence[Mapping[str, Any]] = ()
 
     def to_markdown(self) -> str:
-        """Return the table for a page in Markdown."""
-        lines = [" | ".join(self.header), " | ".join("---" for _ in self.header)]
-        lines += [" | ".join(row) for row in self.rows]
+        """Return the table for a page in Markdown, its cells shown as they are."""
+        rows = [self.header, *self.rows]
+        lines = [" | ".join(cell.translate(_MARKDOWN) for cell in row) for row in rows]
+        lines.insert(1, " | ".join("---" for _ in self.header))
         table = "\n".join(f"| {line} |" for line in lines)
-        return f"### {self.title}\n\n{self.caption}\n\n{table}\n"
+        title, caption = self.title.translate(_MARKDOWN), self.caption.translate(_MARKDOWN)
+        return f"### {title}\n\n{caption}\n\n{table}\n"
 
     def to_latex(self) -> str:
         """Return the table for a paper; it needs the package booktabs."""
@@ -96,7 +99,8 @@ class Estimate:
         return cls(float(known.mean()), error)
 
     def over(self, whole: float) -> "Estimate":
-        """Return the estimate as a share of ``whole``."""
+        """Return the estimate as a share of ``whole``; not a number where that is zero."""
+        whole = whole or math.nan
         return Estimate(self.mean / whole, self.error / whole)
 
     def differs_from(self, value: float | None) -> bool:
@@ -230,14 +234,15 @@ def _measured(
     for (dataset, label), of_method in groups.items():
         direct = groups.get((dataset, whole_is), []) if whole_is else []
         whole = Estimate.of(each["cost_final_fit"] for each in direct).mean
-        measured[dataset, label] = _estimates(dataset, rows[label], of_method, protocol, whole)
+        measured[dataset, label] = estimates(dataset, rows[label], of_method, protocol, whole)
     missing: dict[str, Estimate] = defaultdict(lambda: Estimate(math.nan))
     return defaultdict(lambda: missing, measured)
 
 
-def _estimates(
+def estimates(
     dataset: str, row: Row, results: Sequence[Result], protocol: str, whole: float
 ) -> dict[str, Estimate]:
+    """Return the measures of one method from its trials, cost as a share of ``whole``."""
     when = "final" if row.is_boosted else PROTOCOLS[protocol].judged
     of_class = "second" if row.is_boosted and dataset != "heart" else "first"
     f1 = f"f1_{of_class}" if protocol == "paper" else "f1_macro"
@@ -251,7 +256,6 @@ def _estimates(
         *(f"{name}_{time}" for time in ("one_pass", "final") for name in _OF_A_VOTE),
         "cost_increments",
         "cost_final_fit",
-        "seconds",
         "n_representatives",
         "minimum_majority",
         "largest_share",
@@ -272,7 +276,7 @@ def grouped(
     experiment: Experiment, results: Results, protocol: str
 ) -> dict[tuple[str, str], list[Result]]:
     """Return the results under ``protocol`` by dataset and label of the method."""
-    labels = {_frozen(row.method): row.label for row in experiment.rows}
+    labels = {_frozen(row.under(protocol)): row.label for row in experiment.rows}
     groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
     for trial, result in results:
         if trial.protocol == protocol:

@@ -17,9 +17,9 @@ from threadpoolctl import ThreadpoolController
 
 from skliquid.datasets.catalogue import CATALOGUE
 from skliquid.experiments.methods import Result, run
-from skliquid.experiments.protocols import PROTOCOLS, halves
+from skliquid.experiments.protocols import PROTOCOLS, VARIATIONS, halves
 
-_OF_EXPERIMENTS = ("methods", "protocols", "trial")
+_OF_EXPERIMENTS = ("methods", "protocols", "real_adaboost", "trial")
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class Trial:
 
     Its random numbers follow from what it is, so that results depend neither on the order of
     trials nor on who runs them. The cut into halves follows from dataset and number alone: in a
-    trial of the same number, all methods and protocols see the same halves.
+    trial of the same number, all methods and protocols see the same halves. Methods that differ in
+    nothing but ``VARIATIONS`` also have the same seeds, so that one sees what each of these does.
     """
 
     dataset: str
@@ -51,12 +52,16 @@ class Trial:
 
     @property
     def _identity(self) -> dict[str, Any]:
-        return asdict(self) | {"method": dict(self.method)}
+        """What tells this trial from others: rules that are the protocol's anyway do not."""
+        rules = {name: getattr(PROTOCOLS[self.protocol], name) for name in VARIATIONS}
+        method = {k: v for k, v in self.method.items() if k not in rules or v != rules[k]}
+        return asdict(self) | {"method": method}
 
     def run(self) -> Result:
         """Return what is recorded of this trial."""
         cut = _seed("halves", self.dataset, self.number)
-        seed = _seed(self._identity)
+        unvaried = {k: v for k, v in self.method.items() if k not in VARIATIONS}
+        seed = _seed(self._identity | {"method": unvaried})
         with _libraries().limit(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # raw features do not converge
             data = halves(self.dataset, self.target, self.protocol, cut)

@@ -1,0 +1,181 @@
+"""Diagrams: the paper's Figures 1 and 2, drawn from states that the library computes."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
+from numpy.typing import NDArray
+
+from skliquid.accuracy_estimate import estimate_of
+from skliquid.arrays import Floats
+from skliquid.delegation_graph import DelegationGraph
+from skliquid.experiments.figures import COLUMN, PAGE, style
+from skliquid.experiments.spec import Experiment
+from skliquid.mechanisms import CANDIDATES, MECHANISMS
+from skliquid.theory import group_accuracy, pivotal_examples, pivotal_voters
+
+_RIGHT, _WRONG, _FAINT = "#0072B2", "#D55E00", "0.75"
+_ROWS_OF_AN_INCREMENT = 20
+_MOST_DRAWS = 100_000
+
+
+class Step(NamedTuple):
+    """What is known at an increment: who delegates to whom, and each voter's mean accuracy."""
+
+    graph: DelegationGraph
+    accuracy: Floats
+
+
+def worked_example(accuracy: Sequence[Sequence[float]], n_final: int) -> list[Step]:
+    """Return the states of the paper's Figure 1: at each increment, the weakest voter delegates.
+
+    By the caption, v_3 delegates to v_1, which is a delegator itself by then. Max does so when it
+    compares the candidates' own weights and any voter is a candidate.
+
+    Parameters
+    ----------
+    accuracy : sequence of sequences of float
+        The accuracy of each voter on each increment.
+    n_final : int
+        The number of representatives at which delegation ends.
+    """
+    measured = np.array(accuracy)
+    graph, estimate = DelegationGraph.direct(measured.shape[1]), estimate_of(measured.shape[1])
+    steps = []
+    for of_increment in measured:
+        voters = graph.representatives
+        estimate = estimate.update(voters, of_increment[voters], _ROWS_OF_AN_INCREMENT)
+        steps.append(Step(graph, estimate.mean))
+        n_delegators = int(len(voters) > n_final)
+        rng = np.random.default_rng(0)  # nothing is left to chance: there are no ties
+        graph = MECHANISMS["max"].delegate(
+            graph, estimate.mean, n_delegators, rng, CANDIDATES["voters"]
+        )
+    return steps
+
+
+def pivotal_states(n_voters: int, n_examples: int) -> list[NDArray[np.bool_]]:
+    """Return the two states of the paper's Figure 2, the first ones that a search finds.
+
+    In both, every voter is pivotal, and v_1 may delegate to v_2 without changing the group's
+    accuracy. In the first only the last two examples are pivotal, in the second all are.
+    """
+    last_two = np.arange(n_examples) >= n_examples - 2
+    return [_found(n_voters, n_examples, pivotal) for pivotal in (last_two, np.ones_like(last_two))]
+
+
+def _found(n_voters: int, n_examples: int, pivotal: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    rng = np.random.default_rng(0)
+    weights = np.ones(n_voters, dtype=np.intp)
+    weights[:2] = 0, 2
+    for _ in range(_MOST_DRAWS):
+        state = rng.random((n_voters, n_examples)) < 0.6
+        if (
+            np.array_equal(pivotal_examples(state), pivotal)
+            and pivotal_voters(state).any(axis=1).all()
+            and group_accuracy(state, weights) == group_accuracy(state)
+        ):
+            return state
+    raise ValueError(
+        f"n_voters and n_examples must allow a state in which every voter is pivotal: none was "
+        f"found for {n_voters} voters and {n_examples} examples. Give 5 and 5, as in the paper."
+    )
+
+
+def worked_example_figure(experiment: Experiment) -> Figure:
+    """Return the paper's Figure 1: a panel per increment, weight as area."""
+    steps = worked_example(experiment.options["accuracy"], experiment.options["n_final"])
+    with style():
+        figure = Figure(figsize=(PAGE, 2.0), layout="constrained")
+        panels = figure.subplots(1, len(steps), squeeze=False)[0]
+        for t, (axes, step) in enumerate(zip(panels, steps, strict=True), start=1):
+            before = steps[t - 2].graph if t > 1 else step.graph
+            _draw_step(axes, step, before)
+            n_left = len(step.graph.representatives)
+            axes.set_title(f"t = {t}: {n_left} of {step.graph.n_voters} train", pad=2)
+    return figure
+
+
+def pivotal_states_figure(experiment: Experiment) -> Figure:
+    """Return the paper's Figure 2: who is right on which example, pivotal examples framed."""
+    options = experiment.options
+    states = pivotal_states(options["n_voters"], options["n_examples"])
+    with style():
+        figure = Figure(figsize=(COLUMN * 1.5, 2.6), layout="constrained")
+        for axes, state, name in zip(figure.subplots(1, 2), states, "ab", strict=True):
+            _draw_state(axes, state)
+            axes.set_title(f"({name})", pad=2)
+        figure.supxlabel("framed: pivotal examples; filled: pivotal voters", fontsize=7.5)
+    return figure
+
+
+def _draw_step(axes: Axes, step: Step, before: DelegationGraph) -> None:
+    graph, n = step.graph, step.graph.n_voters
+    angles = np.pi / 2 - 2 * np.pi * np.arange(n) / n
+    places = np.column_stack([np.cos(angles), np.sin(angles)])
+    radius = 0.19 * np.sqrt(np.maximum(graph.weights, 0.6))
+    for voter, guru in enumerate(graph.delegation.tolist()):
+        if guru != voter:
+            is_new = before.delegation[voter] == voter
+            arrow = FancyArrowPatch(
+                tuple(places[voter]),
+                tuple(places[guru]),
+                arrowstyle="-|>",
+                mutation_scale=9,
+                shrinkA=9,
+                shrinkB=14,
+                color="black" if is_new else "0.55",
+                linewidth=1.6 if is_new else 1.0,
+                linestyle="-" if is_new else (0, (3, 1.5)),
+            )
+            axes.add_patch(arrow)
+    for voter in range(n):
+        stands = graph.weights[voter] > 0
+        circle: Any = axes.add_patch(_circle(places[voter], radius[voter], stands=stands))
+        circle.set_zorder(3)
+        x, y = places[voter].tolist()
+        colour = "white" if stands else "0.4"
+        axes.text(x, y, f"$v_{voter + 1}$", ha="center", va="center", color=colour, zorder=4)
+        lines = [f"$q$ = {step.accuracy[voter]:.2f}"]
+        lines += [f"$w$ = {graph.weights[voter]}"] if stands else []
+        apart = radius[voter] + 0.1
+        if abs(x) < 0.1:  # at the top
+            axes.text(x, y + apart, ", ".join(lines), ha="center", va="bottom", fontsize=6.5)
+        else:
+            x, side = (x + apart, "left") if x > 0 else (x - apart, "right")
+            axes.text(x, y, "\n".join(lines), ha=side, va="center", fontsize=6.5)
+    axes.set(xlim=(-2.1, 2.1), ylim=(-1.2, 1.5), aspect="equal")
+    axes.axis("off")
+
+
+def _circle(place: Floats, radius: float, *, stands: bool) -> Any:
+    face = _RIGHT if stands else "white"
+    return Circle(
+        (place[0], place[1]), radius, facecolor=face, edgecolor=_RIGHT if stands else "0.6"
+    )
+
+
+def _draw_state(axes: Axes, state: NDArray[np.bool_]) -> None:
+    n_voters, n_examples = state.shape
+    pivotal, is_framed = pivotal_voters(state), pivotal_examples(state)
+    for (voter, example), is_right in np.ndenumerate(state):
+        face = "#cfe6f5" if pivotal[voter, example] else "white"
+        corner = (example - 0.5, voter - 0.5)
+        axes.add_patch(Rectangle(corner, 1, 1, facecolor=face, edgecolor=_FAINT, linewidth=0.5))
+        mark, colour = ("\N{CHECK MARK}", _RIGHT) if is_right else ("\N{MULTIPLICATION X}", _WRONG)
+        axes.text(example, voter, mark, ha="center", va="center", color=colour, fontsize=10)
+    for example in np.flatnonzero(is_framed).tolist():
+        axes.add_patch(
+            Rectangle((example - 0.46, -0.46), 0.92, n_voters - 0.08, fill=False, linewidth=1.4)
+        )
+    axes.set(xlim=(-0.55, n_examples - 0.45), ylim=(n_voters - 0.45, -0.55), aspect="equal")
+    axes.set_xticks(range(n_examples), [f"$m_{k + 1}$" for k in range(n_examples)])
+    axes.set_yticks(range(n_voters), [f"$v_{k + 1}$" for k in range(n_voters)])
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    for spine in axes.spines.values():
+        spine.set_visible(False)

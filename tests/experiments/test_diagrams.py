@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from skliquid.experiments.diagrams import (
+    pivotal_states,
+    pivotal_states_figure,
+    worked_example,
+    worked_example_figure,
+)
+from skliquid.experiments.figures import save
+from skliquid.experiments.spec import experiment_files, load_experiment
+from skliquid.theory import group_accuracy, pivotal_examples, pivotal_voters
+
+
+@pytest.fixture
+def experiment():
+    return load_experiment(experiment_files()["diagrams"])
+
+
+def test_figure_1_is_as_its_caption_says(experiment):
+    first, second, third = worked_example(experiment.options["accuracy"], n_final=3)
+    assert first.graph.weights.tolist() == [1, 1, 1, 1, 1]
+    assert (first.accuracy.argmin(), first.accuracy.argmax()) == (0, 3)
+    assert second.graph.delegation.tolist() == [3, 1, 2, 3, 4]  # v1's weight goes to v4
+    assert second.accuracy.argmin() == 2
+    assert third.graph.delegation.tolist() == [3, 1, 0, 3, 4]  # v3's to "the more accurate" v1
+    assert third.graph.gurus[2] == 3
+    assert len(third.graph.representatives) / 5 == 0.6
+
+
+def test_figure_2_is_as_its_caption_says():
+    first, second = pivotal_states(5, 5)
+    assert pivotal_examples(first).tolist() == [False, False, False, True, True]
+    assert pivotal_examples(second).all()
+    for state in (first, second):
+        assert pivotal_voters(state).any(axis=1).all()
+        assert group_accuracy(state, [0, 2, 1, 1, 1]) == group_accuracy(state)
+    for example in range(3):
+        assert pivotal_voters(np.delete(first, example, axis=1)).any(axis=1).all()
+
+
+def test_sizes_without_such_a_state_are_refused():
+    with pytest.raises(ValueError, match=r"none was found for 5 voters and 1 examples\. Give"):
+        pivotal_states(5, 1)
+
+
+@pytest.mark.parametrize("draw", [worked_example_figure, pivotal_states_figure])
+def test_they_are_saved_to_the_same_bytes_each_time(draw, experiment, tmp_path):
+    files = [save(draw(experiment), tmp_path / name, "figure") for name in ("first", "again")]
+    first, again = ([path.read_bytes() for path in each] for each in files)
+    assert first == again
+
+
+def test_every_voter_and_every_answer_is_drawn(experiment):
+    panels = worked_example_figure(experiment).axes
+    assert [axes.get_title() for axes in panels] == [
+        "t = 1: 5 of 5 train",
+        "t = 2: 4 of 5 train",
+        "t = 3: 3 of 5 train",
+    ]
+    texts = [text.get_text() for text in panels[2].texts]
+    assert {"$v_1$", "$v_5$", "$q$ = 0.55", "$q$ = 0.88\n$w$ = 3"} <= set(texts)
+    first, _ = pivotal_states_figure(experiment).axes
+    marks = "".join(text.get_text() for text in first.texts)
+    assert marks.count("\N{CHECK MARK}") == pivotal_states(5, 5)[0].sum()

@@ -1,0 +1,128 @@
+import numpy as np
+import pytest
+from experiments.conftest import SMALL
+
+from skliquid.experiments.findings import findings
+from skliquid.experiments.spec import Experiment, Row
+from skliquid.experiments.trial import Trial
+from skliquid.experiments.variation_figures import variation_figure
+from skliquid.experiments.variations import comparisons, summary, variation_table
+
+SETTING = SMALL | {"increment_size": 65, "delegation_rate": 0.05, "n_estimators": 350}
+
+
+def rows(**levels):
+    (name, values), *more = levels.items()
+    made = []
+    for value in values:
+        rest = {key: of_key[0] for key, of_key in more}
+        for mechanism in ("direct", "max"):
+            method = SETTING | {"mechanism": mechanism, name: value} | rest
+            made.append(Row(f"{mechanism} {value}", method))
+    return made
+
+
+def experiment(measure="accuracy", **levels):
+    return Experiment(
+        "mine",
+        "Mine",
+        "variations",
+        protocols=["paper"],
+        rows=rows(**levels),
+        vary=list(levels),
+        measure=measure,
+    )
+
+
+def results(of, accuracy, dataset="heart", n_trials=4):
+    """Trials whose accuracy is that of their variation, spread by a thousandth."""
+    return [
+        (
+            Trial(dataset, "paper", row.under("paper"), number),
+            {
+                "accuracy_one_pass": accuracy(row.method) + 0.001 * number,
+                "cost_final_fit": 1000 if row.is_direct else 200,
+                "cost_increments_nominal": 50,
+            },
+        )
+        for row in of.rows
+        for number in range(n_trials)
+    ]
+
+
+def test_each_variation_is_compared_with_the_table_of_its_setting():
+    mine = experiment(candidates=["voters", "representatives"])
+    found = comparisons(mine, results(mine, lambda m: 0.58 if m["candidates"] == "voters" else 0.5))
+    by = {(each.variation[0], each.label): each for each in found}
+    assert by["voters", "Direct"].published == 0.584
+    assert by["voters", "Max"].published == 0.578
+    assert by["voters", "Max"].distance == pytest.approx(0.5815 - 0.578)
+    assert not by["representatives", "Max"].is_within
+    distance, n_within, n = summary(each for each in found if each.variation == ("voters",))
+    assert n == 2
+    assert distance == pytest.approx((0.0025 + 0.0035) / 2)
+    assert n_within == 0  # two standard errors of these trials are a thousandth
+
+
+def test_costs_are_relative_to_direct_under_the_same_variation():
+    mine = experiment(measure="cost", stopping_rule=["loss", "objective"])
+    found = results(mine, lambda _: 0.5)
+    for trial, result in found:
+        if trial.method["stopping_rule"] == "objective":
+            result["cost_final_fit"] *= 2
+    by = {(c.variation[0], c.label): c.measured.mean for c in comparisons(mine, found)}
+    assert by["loss", "Direct"] == by["objective", "Direct"] == 1
+    assert by["loss", "Max"] == pytest.approx(0.25)
+    assert by["objective", "Max"] == pytest.approx(0.225)
+
+
+def test_the_table_has_published_values_each_variation_and_a_summary():
+    mine = experiment(candidates=["voters", "representatives"])
+    table = variation_table(mine, results(mine, lambda _: 0.58))
+    assert table.header[3:5] == ["Direct", "Max"]
+    assert [row[2] for row in table.rows] == [
+        "published",
+        "any voter",
+        "representatives only",
+        "any voter",
+        "representatives only",
+    ]
+    assert table.rows[0][3:5] == ["0.584", "0.578"]
+    assert table.rows[-1][:2] == ["mean distance", "all"]
+    assert {row["candidates"] for row in table.values} == {"voters", "representatives"}
+
+
+def test_what_is_not_published_is_shown_without_a_distance():
+    mine = experiment(candidates=["voters", "representatives"])
+    found = results(mine, lambda _: 0.5, dataset="own.csv")
+    table = variation_table(mine, found)
+    assert table.rows[0][3:] == ["-", "-", "-", "-"]
+    assert table.rows[1][-2:] == ["-", "-"]
+    assert variation_figure(mine, found) is None
+    assert findings([(mine, found)]) == []
+
+
+def test_the_nearest_variation_is_named_first():
+    mine = experiment(candidates=["representatives", "voters"])
+    found = results(mine, lambda m: 0.58 if m["candidates"] == "voters" else 0.5)
+    (words,) = findings([(mine, found)])
+    assert words.index("any voter: 0.0030 (0 of 2") < words.index("representatives only: 0.07")
+
+
+def test_a_scan_has_a_panel_of_numbers_and_one_of_shares():
+    mine = experiment(features_per_voter=[10, 20, 0.5, "all"])
+    distance = {10: 0.5, 20: 0.58, 0.5: 0.55, "all": 0.4}
+    found = results(mine, lambda m: distance[m["features_per_voter"]])
+    numbers, shares = variation_figure(mine, found).axes
+    assert numbers.lines[0].get_xdata().tolist() == [10, 20]
+    assert shares.lines[0].get_xdata().tolist() == [0.5, 1.0]
+    lines = {line.get_label(): line.get_ydata() for line in numbers.lines}
+    assert np.argmin(lines["mean"]) == 1
+
+
+def test_other_variations_are_marks_by_dataset_and_setting():
+    mine = experiment(candidates=["voters", "representatives"])
+    (panel,) = variation_figure(mine, results(mine, lambda _: 0.58)).axes
+    assert panel.get_title() == "u = 65, rate 0.05"
+    assert [tick.get_text() for tick in panel.get_yticklabels()] == ["heart", "mean"]
+    assert panel.lines[0].get_label() == "any voter"
