@@ -1,26 +1,31 @@
 """What would the experiments have taken with a loop over scikit-learn's voters?
 
 Draws trials at random from all that `skliquid reproduce --full` runs, runs each through the linear
-pool and through the pool that loops, and compares times. The results must be the same.
+pool and through the pool that loops, and compares times. The results must be the same, so final
+fits stop by the rule of the installed scikit-learn in both.
 """
 
 import argparse
-import math
 import random
 import warnings
+from dataclasses import replace
 from time import process_time
 
 from rich.console import Console
 from rich.progress import track
 
+from skliquid import LiquidEnsembleClassifier
 from skliquid.datasets import available_datasets
+from skliquid.experiments import methods
 from skliquid.experiments.spec import experiment_files, load_experiment
 from skliquid.experiments.trial import Trial
-from skliquid.pools import grouped_pool
+from skliquid.pools import LinearPool
 
 
-def timed(trial: Trial, fewest_linear_voters: float) -> tuple[float, dict]:
-    grouped_pool.FEWEST_LINEAR_VOTERS = fewest_linear_voters
+def timed(trial: Trial, pool: str) -> tuple[float, dict]:
+    methods.LiquidEnsembleClassifier = lambda *args, **settings: LiquidEnsembleClassifier(
+        *args, **settings | {"pool": pool}
+    )
     start = process_time()
     result = trial.run()
     taken = process_time() - start
@@ -40,11 +45,13 @@ def main() -> None:
     Trial("heart", "ours", sample[0].method | {"n_estimators": 30}, 0).run()  # compile first
     linear = loop = boosted = 0.0
     for trial in track(sample, "Trials"):
-        ours, result = timed(trial, 20)
         if trial.method["method"] == "adaboost":
-            boosted += ours
+            boosted += timed(trial, "auto")[0]
             continue
-        theirs, same = timed(trial, math.inf)
+        method = trial.method | {"stopping_rule": LinearPool.stopping_rule}
+        trial = replace(trial, method=method)
+        ours, result = timed(trial, "linear")
+        theirs, same = timed(trial, "estimator")
         assert str(result) == str(same), trial
         linear, loop = linear + ours, loop + theirs
     scale = len(trials) / options.sample / 3600

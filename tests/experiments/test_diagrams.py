@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from skliquid.experiments.diagrams import (
-    pivotal_states,
     pivotal_states_figure,
+    states_with_pivotal_voters,
     worked_example,
     worked_example_figure,
 )
@@ -29,7 +29,7 @@ def test_figure_1_is_as_its_caption_says(experiment):
 
 
 def test_figure_2_is_as_its_caption_says():
-    first, second = pivotal_states(5, 5)
+    first, second = states_with_pivotal_voters(5, 5)
     assert pivotal_examples(first).tolist() == [False, False, False, True, True]
     assert pivotal_examples(second).all()
     for state in (first, second):
@@ -41,7 +41,7 @@ def test_figure_2_is_as_its_caption_says():
 
 def test_sizes_without_such_a_state_are_refused():
     with pytest.raises(ValueError, match=r"none was found for 5 voters and 1 examples\. Give"):
-        pivotal_states(5, 1)
+        states_with_pivotal_voters(5, 1)
 
 
 @pytest.mark.parametrize("draw", [worked_example_figure, pivotal_states_figure])
@@ -62,4 +62,4 @@ def test_every_voter_and_every_answer_is_drawn(experiment):
     assert {"$v_1$", "$v_5$", "$q$ = 0.55", "$q$ = 0.88\n$w$ = 3"} <= set(texts)
     first, _ = pivotal_states_figure(experiment).axes
     marks = "".join(text.get_text() for text in first.texts)
-    assert marks.count("\N{CHECK MARK}") == pivotal_states(5, 5)[0].sum()
+    assert marks.count("\N{CHECK MARK}") == states_with_pivotal_voters(5, 5)[0].sum()

@@ -57,7 +57,7 @@ def worked_example(accuracy: Sequence[Sequence[float]], n_final: int) -> list[St
     return steps
 
 
-def pivotal_states(n_voters: int, n_examples: int) -> list[NDArray[np.bool_]]:
+def states_with_pivotal_voters(n_voters: int, n_examples: int) -> list[NDArray[np.bool_]]:
     """Return the two states of the paper's Figure 2, the first ones that a search finds.
 
     In both, every voter is pivotal, and v_1 may delegate to v_2 without changing the group's
@@ -102,7 +102,7 @@ def worked_example_figure(experiment: Experiment) -> Figure:
 def pivotal_states_figure(experiment: Experiment) -> Figure:
     """Return the paper's Figure 2: who is right on which example, pivotal examples framed."""
     options = experiment.options
-    states = pivotal_states(options["n_voters"], options["n_examples"])
+    states = states_with_pivotal_voters(options["n_voters"], options["n_examples"])
     with style():
         figure = Figure(figsize=(COLUMN * 1.5, 2.6), layout="constrained")
         for axes, state, name in zip(figure.subplots(1, 2), states, "ab", strict=True):

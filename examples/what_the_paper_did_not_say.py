@@ -1,0 +1,220 @@
+"""Does each voter of the paper see 20 random features, and may a delegator choose any voter?
+
+Checks both claims of docs/what_the_paper_did_not_say.md through the library's public classes, on
+datasets that come with it, and draws the page's three figures: accuracy with and without the two
+rules, the distance to the published accuracies by the number of features, and the epochs that a
+voter's full fit takes. Takes about five minutes on two cores.
+"""
+
+import argparse
+import csv
+import warnings
+from collections.abc import Sequence
+from importlib.resources import files
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
+from sklearn.preprocessing import OrdinalEncoder
+
+from skliquid import LiquidEnsembleClassifier
+from skliquid.datasets import load_dataset
+from skliquid.pools import LinearPool
+from skliquid.schedules import Rounded
+
+DATASETS = ("ionosphere", "kr-vs-kp", "spambase")
+SETTINGS = {"accuracy_maximizing": (65, 0.05), "cost_minimizing": (25, 0.85)}
+MECHANISMS = {
+    "direct": "Direct",
+    "random": "Random",
+    "max": "Max",
+    "random_better": "Rand B",
+    "proportional_better": "Prop B",
+    "proportional_weighted": "Prop W",
+}
+RULES = tuple(product((1.0, 20), ("representatives", "voters")))
+NUMBERS = tuple(range(10, 31, 2))
+LOOKS = {
+    (1.0, "representatives"): ("all features, representatives only", "#56B4E9", "s"),
+    (1.0, "voters"): ("all features, any voter", "#E69F00", "^"),
+    (20, "representatives"): ("20 features, representatives only", "#009E73", "D"),
+    (20, "voters"): ("20 features, any voter", "#0072B2", "o"),
+}
+
+
+def split(name: str, trial: int) -> tuple[NDArray[Any], ...]:
+    """Return two halves, as they are: features not scaled, categories in sorted order."""
+    data = load_dataset(name)
+    X = OrdinalEncoder().fit_transform(data.X) if "categorical" in data.kinds else data.X
+    order = np.random.default_rng(trial).permutation(len(data.y))
+    train, test = order[: len(order) // 2], order[len(order) // 2 :]
+    return X[train].astype(float), data.y[train], X[test].astype(float), data.y[test]
+
+
+def accuracy(name: str, setting: str, mechanism: str, rules: tuple[Any, str], trial: int) -> float:
+    """Return the accuracy of the paper's ensemble after one pass over half of the rows."""
+    X_train, y_train, X_test, y_test = split(name, trial)
+    increment_size, rate = SETTINGS[setting]
+    max_features, candidates = rules
+    ensemble = LiquidEnsembleClassifier.as_in_the_paper(
+        mechanism=mechanism,
+        increment_size=increment_size,
+        delegation_rate=Rounded(rate, "floor"),
+        max_features=max_features,
+        candidates=candidates,
+        final_fit="none",
+        random_state=trial,
+    )
+    return float(ensemble.fit(X_train, y_train).score(X_test, y_test))
+
+
+def epochs(name: str, n_features: float, trial: int) -> float:
+    """Return how many epochs a full fit takes, averaged over voters, by the rule until 1.7."""
+    warnings.simplefilter("ignore")
+    LinearPool.stopping_rule = "loss"
+    X, y, _, _ = split(name, trial)
+    ensemble = LiquidEnsembleClassifier.as_in_the_paper(
+        mechanism="direct", increment_size=len(y), max_features=n_features, random_state=trial
+    ).fit(X, y)
+    return float(ensemble.training_cost_.final_fit / len(y) / ensemble.n_estimators)
+
+
+def published() -> dict[tuple[str, str, str], dict[str, str]]:
+    """Return the rows of the paper's two tables by setting, dataset and ensemble."""
+    folder, rows = files("skliquid.experiments") / "published", {}
+    for setting in SETTINGS:
+        text = (folder / f"{setting}.csv").read_text("utf-8").splitlines()
+        rows |= {(setting, row["dataset"], row["ensemble"]): row for row in csv.DictReader(text)}
+    return rows
+
+
+def published_epochs(row: dict[str, str]) -> tuple[float, float]:
+    """Return between what the epochs lie: AdaBoost's 350 stumps take one pass each."""
+    cost = float(row["cost"])
+    return 1 / (cost + 0.0005), 1 / (cost - 0.0005)
+
+
+def mean_accuracies(rules: Sequence[tuple[Any, str]], n_trials: int, n_jobs: int) -> dict[Any, Any]:
+    """Return mean accuracies by dataset, setting, mechanism and rules."""
+    cells = list(product(DATASETS, SETTINGS, MECHANISMS, rules))
+    jobs = [delayed(accuracy)(*cell, trial) for cell in cells for trial in range(n_trials)]
+    found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    shown = track(found, "Training", total=len(jobs), console=Console(stderr=True))
+    return dict(zip(cells, np.reshape(list(shown), (-1, n_trials)).mean(axis=1), strict=True))
+
+
+def draw_rules(means: dict[Any, Any], printed: dict[Any, Any]) -> Figure:
+    """Return a panel per dataset and setting: published accuracies, and ours under four rules."""
+    figure = Figure(figsize=(9, 5), layout="constrained")
+    panels = figure.subplots(len(SETTINGS), len(DATASETS), sharex=True)
+    for (i, setting), (j, name) in product(enumerate(SETTINGS), enumerate(DATASETS)):
+        axes, places = panels[i][j], np.arange(len(MECHANISMS))
+        theirs = [float(printed[setting, name, label]["accuracy"]) for label in MECHANISMS.values()]
+        axes.bar(places, theirs, width=0.8, color="0.88", edgecolor="0.6", label="published")
+        for k, rules in enumerate(RULES):
+            label, colour, mark = LOOKS[rules]
+            ours = [means[name, setting, m, rules] for m in MECHANISMS]
+            x = places + 0.15 * (k - 1.5)
+            axes.plot(x, ours, mark, color=colour, markersize=5, label=label)
+        axes.set_title("{}, u = {}, rate {}".format(name, *SETTINGS[setting]), fontsize=9)
+        axes.set_xticks(places, MECHANISMS.values(), rotation=45, fontsize=8)
+        axes.set_ylim(0.4, 1)
+    panels[0][0].set_ylabel("Accuracy after one pass")
+    panels[1][0].set_ylabel("Accuracy after one pass")
+    handles, labels = panels[0][0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
+    return figure
+
+
+def draw_numbers(means: dict[Any, Any], printed: dict[Any, Any]) -> Figure:
+    """Return the mean distance to the published accuracies by the number of features."""
+    figure = Figure(figsize=(5, 3.2), layout="constrained")
+    axes, total = figure.subplots(), np.zeros(len(NUMBERS))
+    for name, colour, dash in zip(
+        DATASETS, ("#56B4E9", "#009E73", "#D55E00"), (":", "--", "-."), strict=True
+    ):
+        distances = [
+            np.mean(
+                [
+                    abs(
+                        means[name, s, m, (n, "voters")]
+                        - float(printed[s, name, label]["accuracy"])
+                    )
+                    for s in SETTINGS
+                    for m, label in MECHANISMS.items()
+                ]
+            )
+            for n in NUMBERS
+        ]
+        total += np.array(distances) / len(DATASETS)
+        axes.plot(NUMBERS, distances, dash, color=colour, label=name)
+    axes.plot(NUMBERS, total, "o-", color="black", linewidth=2, label="mean")
+    axes.set(xlabel="Features per voter", ylabel="Mean distance to the published accuracy")
+    axes.set_ylim(bottom=0)
+    axes.legend(fontsize=8, frameon=False)
+    return figure
+
+
+def draw_epochs(found: dict[Any, float], printed: dict[Any, Any]) -> Figure:
+    """Return the epochs by the number of features, and the band that the published costs leave."""
+    figure = Figure(figsize=(9, 3), layout="constrained")
+    for axes, name in zip(figure.subplots(1, len(DATASETS)), DATASETS, strict=True):
+        low, high = published_epochs(printed["accuracy_maximizing", name, "Ada DT Full"])
+        axes.axhspan(low, high, color="0.85", label="published")
+        axes.plot(NUMBERS, [found[name, n] for n in NUMBERS], "o-", color="#0072B2", label="ours")
+        label = "ours, all features"
+        axes.axhline(found[name, 1.0], color="#D55E00", linestyle="--", label=label)
+        axes.set_title(name, fontsize=9)
+        axes.set_xlabel("Features per voter")
+        axes.set_ylim(bottom=0)
+    figure.axes[0].set_ylabel("Epochs of a full fit")
+    figure.axes[0].legend(fontsize=8, frameon=False)
+    return figure
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--trials", type=int, default=8, help="of each cell (8)")
+    arguments.add_argument("--jobs", type=int, default=-1, help="processes; -1 for all cores")
+    arguments.add_argument("--out", type=Path, default=Path("out"), help="folder for the figures")
+    options = arguments.parse_args()
+    printed = published()
+    rules = dict.fromkeys([*RULES, *((number, "voters") for number in NUMBERS)])
+    means = mean_accuracies(list(rules), options.trials, options.jobs)
+    print("Mean distance to the published accuracy, over mechanisms, settings and datasets:")
+    for each in RULES:
+        gaps = [
+            abs(means[name, s, m, each] - float(printed[s, name, label]["accuracy"]))
+            for name, s in product(DATASETS, SETTINGS)
+            for m, label in MECHANISMS.items()
+        ]
+        print(f"  {LOOKS[each][0]:<36} {np.mean(gaps):.4f}")
+    cells = list(product(DATASETS, (*NUMBERS, 1.0)))
+    jobs = [delayed(epochs)(*cell, t) for cell in cells for t in range(min(options.trials, 4))]
+    counts = np.reshape(Parallel(n_jobs=options.jobs)(jobs), (len(cells), -1)).mean(axis=1)
+    found = dict(zip(cells, counts.tolist(), strict=True))
+    print("Epochs of a full fit: published, with 20 features, with all")
+    for name in DATASETS:
+        low, high = published_epochs(printed["accuracy_maximizing", name, "Ada DT Full"])
+        every = f"{found[name, 20]:.1f}, {found[name, 1.0]:.1f}"
+        print(f"  {name:<12} {low:.1f} to {high:.1f}, {every}")
+    options.out.mkdir(parents=True, exist_ok=True)
+    pictures = {
+        "rules": draw_rules(means, printed),
+        "numbers": draw_numbers(means, printed),
+        "epochs": draw_epochs(found, printed),
+    }
+    for stem, figure in pictures.items():
+        path = options.out / f"unsaid_{stem}.png"
+        figure.savefig(path, dpi=150, metadata={"Software": None})
+        print(path)
+
+
+if __name__ == "__main__":
+    main()
