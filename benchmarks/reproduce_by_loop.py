@@ -49,9 +49,9 @@ def main() -> None:
             boosted += timed(trial, "auto")[0]
             continue
         method = trial.method | {"stopping_rule": LinearPool.stopping_rule}
-        trial = replace(trial, method=method)
-        ours, result = timed(trial, "linear")
-        theirs, same = timed(trial, "estimator")
+        by_one_rule = replace(trial, method=method)
+        ours, result = timed(by_one_rule, "linear")
+        theirs, same = timed(by_one_rule, "estimator")
         assert str(result) == str(same), trial
         linear, loop = linear + ours, loop + theirs
     scale = len(trials) / options.sample / 3600
