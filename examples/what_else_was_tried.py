@@ -10,7 +10,7 @@ import argparse
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,18 +25,12 @@ from sklearn.linear_model import SGDClassifier
 from skliquid import LiquidEnsembleClassifier, training
 from skliquid.accuracy_estimate import AccuracyEstimate
 from skliquid.datasets import DATASET_NAMES, available_datasets, load_dataset
+from skliquid.experiments.spec import LABELS
 from skliquid.experiments.tables import published
+from skliquid.experiments.variations import SETTINGS as PUBLISHED_SETTINGS
 from skliquid.schedules import Rounded
 
-SETTINGS = {"accuracy_maximizing": (65, 0.05), "cost_minimizing": (25, 0.85)}
-MECHANISMS = {
-    "direct": "Direct",
-    "random": "Random",
-    "max": "Max",
-    "random_better": "Rand B",
-    "proportional_better": "Prop B",
-    "proportional_weighted": "Prop W",
-}
+SETTINGS = {name: setting for setting, name in PUBLISHED_SETTINGS.items()}
 
 
 def sorted_positions(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
@@ -140,8 +134,8 @@ def coded(name: str, coding: Callable[..., Any]) -> tuple[NDArray[Any], NDArray[
     ]
 
 
-def accuracy(name: str, reading: str, setting: str, mechanism: str, trial: int) -> float:
-    """Return the accuracy on the other rows after one pass."""
+def accuracies(name: str, reading: str, trial: int) -> list[float]:
+    """Return the accuracies on the other rows after one pass, by setting and mechanism."""
     warnings.simplefilter("ignore")
     changes = dict(READINGS[reading])
     X, y = coded(name, changes.pop("coding", sorted_positions))
@@ -149,17 +143,19 @@ def accuracy(name: str, reading: str, setting: str, mechanism: str, trial: int) 
     n_train = int(len(y) * changes.pop("train_share", 0.5))
     train, test = order[:n_train], order[n_train:]
     start = averages_from_one if changes.pop("averages_from_one", False) else _as_usual
-    u, rate = SETTINGS[setting]
-    with start():
+    found = []
+    for (increment_size, rate), mechanism in product(SETTINGS.values(), LABELS):
         ensemble = LiquidEnsembleClassifier.as_in_the_paper(
             mechanism=mechanism,
-            increment_size=u,
+            increment_size=increment_size,
             delegation_rate=Rounded(rate, "floor"),
             final_fit="none",
             random_state=trial,
-            **changes,
-        ).fit(X[train], y[train])
-    return float(ensemble.score(X[test], y[test]))
+        ).set_params(**changes)
+        with start():
+            ensemble.fit(X[train], y[train])
+        found.append(float(ensemble.score(X[test], y[test])))
+    return found
 
 
 @contextmanager
@@ -181,18 +177,16 @@ def main() -> None:
         for s in SETTINGS
         for row in published(s)
     }
-    columns = [f"{label}, u = {u}" for u, _ in SETTINGS.values() for label in MECHANISMS.values()]
+    columns = [f"{label}, u = {u}" for u, _ in SETTINGS.values() for label in LABELS.values()]
     for name in datasets:
-        keys = [(s, m) for s in SETTINGS for m in MECHANISMS]
-        theirs = np.array([printed[s, name, MECHANISMS[m]] for s, m in keys])
+        keys = [(s, m) for s in SETTINGS for m in LABELS]
+        theirs = np.array([printed[s, name, LABELS[m]] for s, m in keys])
         show([name, *columns, "mean distance"])
         show(["---"] * (len(columns) + 2))
         show(["published", *(f"{value:.3f}" for value in theirs), ""])
         for reading in track(options.readings, name, console=console, transient=True):
-            one = partial(accuracy, name, reading)
-            jobs = (delayed(one)(s, m, k) for s, m in keys for k in range(options.trials))
-            found = Parallel(n_jobs=options.jobs)(jobs)
-            ours = np.reshape(found, (len(keys), options.trials)).mean(axis=1)
+            jobs = (delayed(accuracies)(name, reading, t) for t in range(options.trials))
+            ours = np.mean(Parallel(n_jobs=options.jobs)(jobs), axis=0)
             distance = np.abs(ours - theirs).mean()
             show([reading, *(f"{value:.3f}" for value in ours), f"{distance:.4f}"])
         show([])

@@ -7,10 +7,8 @@ voter's full fit takes. Takes about five minutes on two cores.
 """
 
 import argparse
-import csv
 import warnings
 from collections.abc import Sequence
-from importlib.resources import files
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -25,19 +23,14 @@ from sklearn.preprocessing import OrdinalEncoder
 
 from skliquid import LiquidEnsembleClassifier
 from skliquid.datasets import load_dataset
+from skliquid.experiments.spec import LABELS
+from skliquid.experiments.tables import published as rows_of
+from skliquid.experiments.variations import SETTINGS as PUBLISHED_SETTINGS
 from skliquid.pools import LinearPool
 from skliquid.schedules import Rounded
 
 DATASETS = ("ionosphere", "kr-vs-kp", "spambase")
-SETTINGS = {"accuracy_maximizing": (65, 0.05), "cost_minimizing": (25, 0.85)}
-MECHANISMS = {
-    "direct": "Direct",
-    "random": "Random",
-    "max": "Max",
-    "random_better": "Rand B",
-    "proportional_better": "Prop B",
-    "proportional_weighted": "Prop W",
-}
+SETTINGS = {name: setting for setting, name in PUBLISHED_SETTINGS.items()}
 RULES = tuple(product((1.0, 20), ("representatives", "voters")))
 NUMBERS = tuple(range(10, 31, 2))
 LOOKS = {
@@ -57,41 +50,46 @@ def split(name: str, trial: int) -> tuple[NDArray[Any], ...]:
     return X[train].astype(float), data.y[train], X[test].astype(float), data.y[test]
 
 
-def accuracy(name: str, setting: str, mechanism: str, rules: tuple[Any, str], trial: int) -> float:
-    """Return the accuracy of the paper's ensemble after one pass over half of the rows."""
+def accuracies(name: str, cells: Sequence[Any], trial: int) -> list[float]:
+    """Return the accuracies of the paper's ensemble after one pass over half of the rows."""
     X_train, y_train, X_test, y_test = split(name, trial)
-    increment_size, rate = SETTINGS[setting]
-    max_features, candidates = rules
-    ensemble = LiquidEnsembleClassifier.as_in_the_paper(
-        mechanism=mechanism,
-        increment_size=increment_size,
-        delegation_rate=Rounded(rate, "floor"),
-        max_features=max_features,
-        candidates=candidates,
-        final_fit="none",
-        random_state=trial,
-    )
-    return float(ensemble.fit(X_train, y_train).score(X_test, y_test))
+    found = []
+    for setting, mechanism, (max_features, candidates) in cells:
+        increment_size, rate = SETTINGS[setting]
+        ensemble = LiquidEnsembleClassifier.as_in_the_paper(
+            mechanism=mechanism,
+            increment_size=increment_size,
+            delegation_rate=Rounded(rate, "floor"),
+            max_features=max_features,
+            candidates=candidates,
+            final_fit="none",
+            random_state=trial,
+        )
+        found.append(float(ensemble.fit(X_train, y_train).score(X_test, y_test)))
+    return found
 
 
-def epochs(name: str, n_features: float, trial: int) -> float:
+def epochs(name: str, numbers: Sequence[float], trial: int) -> list[float]:
     """Return how many epochs a full fit takes, averaged over voters, by the rule until 1.7."""
     warnings.simplefilter("ignore")
     LinearPool.stopping_rule = "loss"
     X, y, _, _ = split(name, trial)
-    ensemble = LiquidEnsembleClassifier.as_in_the_paper(
-        mechanism="direct", increment_size=len(y), max_features=n_features, random_state=trial
-    ).fit(X, y)
-    return float(ensemble.training_cost_.final_fit / len(y) / ensemble.n_estimators)
+    found = []
+    for n_features in numbers:
+        ensemble = LiquidEnsembleClassifier.as_in_the_paper(
+            mechanism="direct", increment_size=len(y), max_features=n_features, random_state=trial
+        ).fit(X, y)
+        found.append(float(ensemble.training_cost_.final_fit / len(y) / ensemble.n_estimators))
+    return found
 
 
 def published() -> dict[tuple[str, str, str], dict[str, str]]:
     """Return the rows of the paper's two tables by setting, dataset and ensemble."""
-    folder, rows = files("skliquid.experiments") / "published", {}
-    for setting in SETTINGS:
-        text = (folder / f"{setting}.csv").read_text("utf-8").splitlines()
-        rows |= {(setting, row["dataset"], row["ensemble"]): row for row in csv.DictReader(text)}
-    return rows
+    return {
+        (setting, row["dataset"], row["ensemble"]): row
+        for setting in SETTINGS
+        for row in rows_of(setting)
+    }
 
 
 def published_epochs(row: dict[str, str]) -> tuple[float, float]:
@@ -100,30 +98,31 @@ def published_epochs(row: dict[str, str]) -> tuple[float, float]:
     return 1 / (cost + 0.0005), 1 / (cost - 0.0005)
 
 
-def mean_accuracies(rules: Sequence[tuple[Any, str]], n_trials: int, n_jobs: int) -> dict[Any, Any]:
-    """Return mean accuracies by dataset, setting, mechanism and rules."""
-    cells = list(product(DATASETS, SETTINGS, MECHANISMS, rules))
-    jobs = [delayed(accuracy)(*cell, trial) for cell in cells for trial in range(n_trials)]
-    found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-    shown = track(found, "Training", total=len(jobs), console=Console(stderr=True))
-    return dict(zip(cells, np.reshape(list(shown), (-1, n_trials)).mean(axis=1), strict=True))
+def means_by(function: Any, cells: Sequence[Any], n_trials: int, options: Any) -> dict[Any, float]:
+    """Return the mean over trials of each cell on each dataset; a job is a dataset and a trial."""
+    names = options.datasets
+    jobs = [delayed(function)(name, cells, t) for name in names for t in range(n_trials)]
+    found = Parallel(n_jobs=options.jobs, return_as="generator")(jobs)
+    shown = track(found, function.__name__, total=len(jobs), console=Console(stderr=True))
+    means = np.reshape(list(shown), (len(names), n_trials, len(cells))).mean(axis=1)
+    return dict(zip(product(names, cells), means.ravel().tolist(), strict=True))
 
 
-def draw_rules(means: dict[Any, Any], printed: dict[Any, Any]) -> Figure:
+def draw_rules(means: Any, printed: Any, names: Sequence[str]) -> Figure:
     """Return a panel per dataset and setting: published accuracies, and ours under four rules."""
     figure = Figure(figsize=(9, 5), layout="constrained")
-    panels = figure.subplots(len(SETTINGS), len(DATASETS), sharex=True)
-    for (i, setting), (j, name) in product(enumerate(SETTINGS), enumerate(DATASETS)):
-        axes, places = panels[i][j], np.arange(len(MECHANISMS))
-        theirs = [float(printed[setting, name, label]["accuracy"]) for label in MECHANISMS.values()]
+    panels = figure.subplots(len(SETTINGS), len(names), sharex=True, squeeze=False)
+    for (i, setting), (j, name) in product(enumerate(SETTINGS), enumerate(names)):
+        axes, places = panels[i][j], np.arange(len(LABELS))
+        theirs = [float(printed[setting, name, label]["accuracy"]) for label in LABELS.values()]
         axes.bar(places, theirs, width=0.8, color="0.88", edgecolor="0.6", label="published")
         for k, rules in enumerate(RULES):
             label, colour, mark = LOOKS[rules]
-            ours = [means[name, setting, m, rules] for m in MECHANISMS]
+            ours = [means[name, (setting, m, rules)] for m in LABELS]
             x = places + 0.15 * (k - 1.5)
             axes.plot(x, ours, mark, color=colour, markersize=5, label=label)
         axes.set_title("{}, u = {}, rate {}".format(name, *SETTINGS[setting]), fontsize=9)
-        axes.set_xticks(places, MECHANISMS.values(), rotation=45, fontsize=8)
+        axes.set_xticks(places, LABELS.values(), rotation=45, fontsize=8)
         axes.set_ylim(0.4, 1)
     panels[0][0].set_ylabel("Accuracy after one pass")
     panels[1][0].set_ylabel("Accuracy after one pass")
@@ -132,27 +131,26 @@ def draw_rules(means: dict[Any, Any], printed: dict[Any, Any]) -> Figure:
     return figure
 
 
-def draw_numbers(means: dict[Any, Any], printed: dict[Any, Any]) -> Figure:
+def draw_numbers(means: Any, printed: Any, names: Sequence[str]) -> Figure:
     """Return the mean distance to the published accuracies by the number of features."""
     figure = Figure(figsize=(5, 3.2), layout="constrained")
     axes, total = figure.subplots(), np.zeros(len(NUMBERS))
-    for name, colour, dash in zip(
-        DATASETS, ("#56B4E9", "#009E73", "#D55E00"), (":", "--", "-."), strict=True
-    ):
+    looks = [("#56B4E9", ":"), ("#009E73", "--"), ("#D55E00", "-.")]
+    for name, (colour, dash) in zip(names, looks, strict=False):
         distances = [
             np.mean(
                 [
                     abs(
-                        means[name, s, m, (n, "voters")]
+                        means[name, (s, m, (n, "voters"))]
                         - float(printed[s, name, label]["accuracy"])
                     )
                     for s in SETTINGS
-                    for m, label in MECHANISMS.items()
+                    for m, label in LABELS.items()
                 ]
             )
             for n in NUMBERS
         ]
-        total += np.array(distances) / len(DATASETS)
+        total += np.array(distances) / len(names)
         axes.plot(NUMBERS, distances, dash, color=colour, label=name)
     axes.plot(NUMBERS, total, "o-", color="black", linewidth=2, label="mean")
     axes.set(xlabel="Features per voter", ylabel="Mean distance to the published accuracy")
@@ -161,10 +159,11 @@ def draw_numbers(means: dict[Any, Any], printed: dict[Any, Any]) -> Figure:
     return figure
 
 
-def draw_epochs(found: dict[Any, float], printed: dict[Any, Any]) -> Figure:
+def draw_epochs(found: Any, printed: Any, names: Sequence[str]) -> Figure:
     """Return the epochs by the number of features, and the band that the published costs leave."""
     figure = Figure(figsize=(9, 3), layout="constrained")
-    for axes, name in zip(figure.subplots(1, len(DATASETS)), DATASETS, strict=True):
+    panels = figure.subplots(1, len(names), squeeze=False)[0]
+    for axes, name in zip(panels, names, strict=True):
         low, high = published_epochs(printed["accuracy_maximizing", name, "Ada DT Full"])
         axes.axhspan(low, high, color="0.85", label="published")
         axes.plot(NUMBERS, [found[name, n] for n in NUMBERS], "o-", color="#0072B2", label="ours")
@@ -180,35 +179,34 @@ def draw_epochs(found: dict[Any, float], printed: dict[Any, Any]) -> Figure:
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("--datasets", nargs="+", default=DATASETS, choices=DATASETS)
     arguments.add_argument("--trials", type=int, default=8, help="of each cell (8)")
     arguments.add_argument("--jobs", type=int, default=-1, help="processes; -1 for all cores")
     arguments.add_argument("--out", type=Path, default=Path("out"), help="folder for the figures")
     options = arguments.parse_args()
     printed = published()
     rules = dict.fromkeys([*RULES, *((number, "voters") for number in NUMBERS)])
-    means = mean_accuracies(list(rules), options.trials, options.jobs)
+    cells = list(product(SETTINGS, LABELS, rules))
+    means = means_by(accuracies, cells, options.trials, options)
     print("Mean distance to the published accuracy, over mechanisms, settings and datasets:")
     for each in RULES:
         gaps = [
-            abs(means[name, s, m, each] - float(printed[s, name, label]["accuracy"]))
-            for name, s in product(DATASETS, SETTINGS)
-            for m, label in MECHANISMS.items()
+            abs(means[name, (s, m, each)] - float(printed[s, name, label]["accuracy"]))
+            for name, s in product(options.datasets, SETTINGS)
+            for m, label in LABELS.items()
         ]
         print(f"  {LOOKS[each][0]:<36} {np.mean(gaps):.4f}")
-    cells = list(product(DATASETS, (*NUMBERS, 1.0)))
-    jobs = [delayed(epochs)(*cell, t) for cell in cells for t in range(min(options.trials, 4))]
-    counts = np.reshape(Parallel(n_jobs=options.jobs)(jobs), (len(cells), -1)).mean(axis=1)
-    found = dict(zip(cells, counts.tolist(), strict=True))
+    found = means_by(epochs, [*NUMBERS, 1.0], min(options.trials, 4), options)
     print("Epochs of a full fit: published, with 20 features, with all")
-    for name in DATASETS:
+    for name in options.datasets:
         low, high = published_epochs(printed["accuracy_maximizing", name, "Ada DT Full"])
         every = f"{found[name, 20]:.1f}, {found[name, 1.0]:.1f}"
         print(f"  {name:<12} {low:.1f} to {high:.1f}, {every}")
     options.out.mkdir(parents=True, exist_ok=True)
     pictures = {
-        "rules": draw_rules(means, printed),
-        "numbers": draw_numbers(means, printed),
-        "epochs": draw_epochs(found, printed),
+        "rules": draw_rules(means, printed, options.datasets),
+        "numbers": draw_numbers(means, printed, options.datasets),
+        "epochs": draw_epochs(found, printed, options.datasets),
     }
     for stem, figure in pictures.items():
         path = options.out / f"unsaid_{stem}.png"

@@ -24,3 +24,12 @@ def test_other_readings_are_compared_with_what_is_published():
     assert [row[0].strip("| ") for row in rows[2:4]] == ["published", "as reconstructed"]
     assert "features drawn with replacement" in printed
     assert rows[3] != rows[-1]
+
+
+def test_the_page_on_what_the_paper_did_not_say_can_be_checked(tmp_path):
+    options = ("--datasets", "ionosphere", "--trials", "1", "--jobs", "1", "--out", str(tmp_path))
+    printed = run("what_the_paper_did_not_say.py", *options)
+    assert "20 features, any voter" in printed
+    assert "ionosphere   31.7 to 32.8" in printed
+    pictures = {path.name for path in tmp_path.iterdir()}
+    assert pictures == {"unsaid_rules.png", "unsaid_numbers.png", "unsaid_epochs.png"}

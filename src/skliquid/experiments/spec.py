@@ -19,7 +19,7 @@ from skliquid.experiments.rules import (
 )
 from skliquid.experiments.trial import Trial
 
-_NAMES = {
+LABELS = {
     "direct": "Direct",
     "random": "Random",
     "max": "Max",
@@ -27,6 +27,8 @@ _NAMES = {
     "proportional_better": "Prop B",
     "proportional_weighted": "Prop W",
 }
+"""What the paper's tables call its mechanisms."""
+
 _SIZES = {350: "Full", 10: "Small"}
 
 
@@ -181,7 +183,7 @@ def label_of(method: Mapping[str, Any]) -> str:
     """Return what a method is called in the paper's tables."""
     if method["method"] == "liquid":
         mechanism: str = method["mechanism"]
-        return _NAMES.get(mechanism, mechanism.rpartition(":")[2])
+        return LABELS.get(mechanism, mechanism.rpartition(":")[2])
     estimator = {"tree": "DT", "sgd": "SGD"}[method["estimator"]]
     size = method["n_estimators"]
     return f"Ada {estimator} {_SIZES.get(size, size)}"
