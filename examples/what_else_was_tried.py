@@ -22,12 +22,13 @@ from rich.progress import track
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 
-from skliquid import LiquidEnsembleClassifier, training
+from skliquid import LiquidEnsembleClassifier, Mechanism, training
 from skliquid.accuracy_estimate import AccuracyEstimate
 from skliquid.datasets import DATASET_NAMES, available_datasets, load_dataset
 from skliquid.experiments.spec import LABELS
 from skliquid.experiments.tables import published
 from skliquid.experiments.variations import SETTINGS as PUBLISHED_SETTINGS
+from skliquid.mechanisms.selection import least_accurate
 from skliquid.schedules import Rounded
 
 SETTINGS = {name: setting for setting, name in PUBLISHED_SETTINGS.items()}
@@ -101,6 +102,13 @@ def averages_from_one() -> Iterator[None]:
         training.estimate_of = usual
 
 
+def at_least_as_good(gain: NDArray[Any], _: NDArray[Any]) -> NDArray[Any]:
+    """Give all candidates that are not worse the same chance."""
+    return (gain >= 0).astype(float)
+
+
+AT_LEAST_AS_GOOD = Mechanism(least_accurate, at_least_as_good)
+
 READINGS: dict[str, dict[str, Any]] = {
     "as reconstructed": {},
     "one code table for all columns": {"coding": one_table},
@@ -109,6 +117,7 @@ READINGS: dict[str, dict[str, Any]] = {
     "features drawn with replacement": {"estimator": DrawnWithReplacement(), "max_features": 1.0},
     "accuracy measured before training": {"competence": "prequential"},
     "averages include the initial 1": {"averages_from_one": True},
+    "Random Better counts ties as better": {"mechanisms": {"random_better": AT_LEAST_AS_GOOD}},
     "60 % of the rows train": {"train_share": 0.6},
     "two thirds of the rows train": {"train_share": 2 / 3},
     "80 % of the rows train": {"train_share": 0.8},
@@ -143,10 +152,10 @@ def accuracies(name: str, reading: str, trial: int) -> list[float]:
     n_train = int(len(y) * changes.pop("train_share", 0.5))
     train, test = order[:n_train], order[n_train:]
     start = averages_from_one if changes.pop("averages_from_one", False) else _as_usual
-    found = []
+    mechanisms, found = changes.pop("mechanisms", {}), []
     for (increment_size, rate), mechanism in product(SETTINGS.values(), LABELS):
         ensemble = LiquidEnsembleClassifier.as_in_the_paper(
-            mechanism=mechanism,
+            mechanism=mechanisms.get(mechanism, mechanism),
             increment_size=increment_size,
             delegation_rate=Rounded(rate, "floor"),
             final_fit="none",

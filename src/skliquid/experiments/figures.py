@@ -107,8 +107,8 @@ def delegation_cost_figure(experiment: Experiment) -> Figure:
             cost = [delegation_cost(options["n_voters"], n_final, float(rate)) for rate in rates]
             axes.plot(rates, cost, label=str(n_final), markevery=(5 + 9 * k, 50), **line_style(k))
         axes.set(xscale="log", yscale="log")
-        _show_plainly(axes.xaxis)
-        _show_plainly(axes.yaxis)
+        show_plainly(axes.xaxis)
+        show_plainly(axes.yaxis)
         axes.set_xlabel("Delegation rate, $1 - r$")
         axes.set_ylabel("Delegation cost / increment size")
         axes.legend(title="$n^{\\mathrm{final}}$", reverse=True)
@@ -201,7 +201,7 @@ def curves_figure(experiment: Experiment, results: Results, dataset: str, protoc
             _reverse(axes, max(row.method["n_estimators"] for row in experiment.rows))
         accuracy.set_ylabel("Test accuracy")
         majority.set(yscale="log", ylabel="Minimum majority")
-        _show_plainly(majority.yaxis)
+        show_plainly(majority.yaxis)
         handles, labels = accuracy.get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(experiment.rows))
     return figure
@@ -343,7 +343,7 @@ def _reverse(axes: Axes, n_voters: int) -> None:
     axes.set_xlim(n_voters, least / 1.05)
 
 
-def _show_plainly(axis: Axis) -> None:
+def show_plainly(axis: Axis) -> None:
     """Label a logarithmic axis with plain numbers at 1, 2 and 5 times the powers of ten."""
     axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(_PLAIN)

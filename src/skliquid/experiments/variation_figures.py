@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from skliquid.experiments.figures import PAGE, line_style, style
+from skliquid.experiments.figures import PAGE, line_style, show_plainly, style
 from skliquid.experiments.spec import Experiment
 from skliquid.experiments.tables import Results
 from skliquid.experiments.variations import (
@@ -32,11 +32,12 @@ def _dot_figure(experiment: Experiment, found: Sequence[Comparison]) -> Figure:
     settings = list(dict.fromkeys(each.setting for each in found))
     names = [*dict.fromkeys(each.dataset for each in found), "mean"]
     with style():
-        figure = Figure(figsize=(PAGE, 0.8 + 0.24 * len(names)), layout="constrained")
+        figure = Figure(figsize=(PAGE, 1.0 + 0.28 * len(names)), layout="constrained")
         panels = figure.subplots(1, len(settings), sharey=True, sharex=True, squeeze=False)[0]
         for axes, setting in zip(panels, settings, strict=True):
             here = [each for each in found if each.setting == setting]
-            for k, variation in enumerate(variations_of(found)):
+            variations = variations_of(found)
+            for k, variation in enumerate(variations):
                 mine = [each for each in here if each.variation == variation]
                 by_name = {
                     name: [each for each in mine if name in (each.dataset, "mean")]
@@ -44,17 +45,17 @@ def _dot_figure(experiment: Experiment, found: Sequence[Comparison]) -> Figure:
                 }
                 distance = [summary(some)[0] for some in by_name.values()]
                 look = line_style(k) | {"linestyle": "", "marker": "osD^v"[k % 5]}
-                axes.plot(
-                    distance, range(len(names)), label=in_words(experiment, variation), **look
-                )
+                rows = np.arange(len(names)) + 0.5 * ((k + 0.5) / len(variations) - 0.5)
+                axes.plot(distance, rows, label=in_words(experiment, variation), **look)
             axes.axhline(len(names) - 1.5, color="0.6", linewidth=0.6)
             axes.set_title(setting)
             axes.set_xlabel(f"Mean distance to the published {experiment.measure}")
-            axes.set_xlim(left=0)
+            axes.set_xscale("log")
+            show_plainly(axes.xaxis)
         panels[0].set_yticks(range(len(names)), names)
         panels[0].invert_yaxis()
         handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 4))
+        figure.legend(handles, labels, loc="outside upper center", ncols=2)
     return figure
 
 
@@ -73,7 +74,10 @@ def _scan_figure(found: Sequence[Comparison]) -> Figure:
                 _draw_scan(axes, [each for each in part if each.dataset == dataset], dataset, k)
             _draw_scan(axes, part, "mean", 0)
             axes.set_xlabel(label)
-            axes.set_ylim(bottom=0)
+            axes.set_yscale("log")
+            show_plainly(axes.yaxis)
+            levels = sorted({_as_number(each.variation[0]) for each in part})
+            axes.set_xticks(levels, [f"{level:g}" for level in levels])
         panels[0].set_ylabel("Mean distance to the\npublished accuracy")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
