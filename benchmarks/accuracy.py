@@ -132,7 +132,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
     OURS: ours,
     CONTROL: lambda seed: ours(seed, mechanism=RANDOM),
     "skliquid, nobody delegates": lambda seed: ours(seed, mechanism="direct"),
-    "the paper's settings": lambda seed: LiquidEnsembleClassifier.as_in_the_paper(
+    "the paper's settings, all features": lambda seed: LiquidEnsembleClassifier.as_in_the_paper(
         max_features=1.0, candidates="representatives", random_state=seed
     ),
     "greedy selection": lambda seed: Selected(seed, greedy=True),

@@ -115,7 +115,9 @@ READINGS: dict[str, dict[str, Any]] = {
     "codes in order of appearance": {"coding": order_of_appearance},
     "letters as numbers": {"coding": letters},
     "features drawn with replacement": {"estimator": DrawnWithReplacement(), "max_features": 1.0},
-    "accuracy measured before training": {"competence": "prequential"},
+    "competence measured before training": {"competence": "prequential"},
+    "accuracy of the ensemble when delegation has ended": {"judged": "end of delegation"},
+    "accuracy of the ensemble after the final fit": {"final_fit": "scratch"},
     "averages include the initial 1": {"averages_from_one": True},
     "Random Better counts ties as better": {"mechanisms": {"random_better": AT_LEAST_AS_GOOD}},
     "60 % of the rows train": {"train_share": 0.6},
@@ -153,6 +155,7 @@ def accuracies(name: str, reading: str, trial: int) -> list[float]:
     train, test = order[:n_train], order[n_train:]
     start = averages_from_one if changes.pop("averages_from_one", False) else _as_usual
     mechanisms, found = changes.pop("mechanisms", {}), []
+    ends_early = changes.pop("judged", None) == "end of delegation"
     for (increment_size, rate), mechanism in product(SETTINGS.values(), LABELS):
         ensemble = LiquidEnsembleClassifier.as_in_the_paper(
             mechanism=mechanisms.get(mechanism, mechanism),
@@ -162,9 +165,17 @@ def accuracies(name: str, reading: str, trial: int) -> list[float]:
             random_state=trial,
         ).set_params(**changes)
         with start():
-            ensemble.fit(X[train], y[train])
-        found.append(float(ensemble.score(X[test], y[test])))
+            ensemble.fit(X[train], y[train], eval_set=(X[test], y[test]) if ends_early else None)
+        found.append(
+            end_of_delegation(ensemble) if ends_early else ensemble.score(X[test], y[test])
+        )
     return found
+
+
+def end_of_delegation(ensemble: LiquidEnsembleClassifier) -> float:
+    """Return the accuracy at the last increment at which somebody delegated, or at the end."""
+    scores = [each.eval_accuracy for each in ensemble.record_ if len(each.delegators)]
+    return scores[-1] if scores else ensemble.record_[-1].eval_accuracy
 
 
 @contextmanager
@@ -174,12 +185,13 @@ def _as_usual() -> Iterator[None]:
 
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--datasets", nargs="+", default=list(DATASET_NAMES))
+    arguments.add_argument(
+        "--datasets", nargs="+", default=available_datasets(), choices=DATASET_NAMES
+    )
     arguments.add_argument("--readings", nargs="+", default=list(READINGS), choices=READINGS)
     arguments.add_argument("--trials", type=int, default=10)
     arguments.add_argument("--jobs", type=int, default=-1)
     options = arguments.parse_args()
-    datasets = [name for name in options.datasets if name in available_datasets()]
     console = Console(stderr=True)
     printed = {
         (s, row["dataset"], row["ensemble"]): float(row["accuracy"])
@@ -187,7 +199,7 @@ def main() -> None:
         for row in published(s)
     }
     columns = [f"{label}, u = {u}" for u, _ in SETTINGS.values() for label in LABELS.values()]
-    for name in datasets:
+    for name in options.datasets:
         keys = [(s, m) for s in SETTINGS for m in LABELS]
         theirs = np.array([printed[s, name, LABELS[m]] for s, m in keys])
         show([name, *columns, "mean distance"])

@@ -113,6 +113,10 @@ def test_what_is_not_known_is_said_in_a_sentence(folder):
         printed = typed(folder, "reproduce", *words, code=2)
         assert "got 'comparisn'. Did you mean comparison? Choose among" in printed
         assert "breast-cancer-w" not in printed
+    printed = typed(
+        folder, "reproduce", "comparison", "--datasets", "heart", "datasets.csv", code=2
+    )
+    assert "datasets.csv is not, seen from" in printed
     printed = typed(folder, "reproduce", "comparison", "--datasets", "hart", code=2)
     assert "heart" in printed
     assert "Traceback" not in printed

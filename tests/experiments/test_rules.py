@@ -31,7 +31,7 @@ TRIANGLE = SMALL | {
         ({"methods": []}, "must give methods, or there are no trials"),
         ({"kind": "datasets"}, "must hold, as a file of kind datasets, only.*got 'protocols'"),
         ({"vary": ["candidates"]}, "must hold, as a file of kind results, only.*got 'vary'"),
-        ({"kind": "variations"}, "must have one protocol with variations|say what it varies"),
+        ({"kind": "variations"}, r"must say what it varies, like vary = .*got None"),
         ({"kind": "variations", "vary": ["u"]}, "vary as a list of parameters, of features_per"),
         (
             {"kind": "variations", "vary": ["candidates"], "protocols": ["paper"]},
@@ -156,3 +156,41 @@ def test_mistakes_in_the_rules_of_a_protocol_are_named(spec, rules, words):
     path.write_text(f"{path.read_text()}{rules}\n")
     with pytest.raises(ValueError, match=words):
         load_experiment(path)
+
+
+def varied(spec, *methods, **changes):
+    methods = [SMALL | {"candidates": "voters"} | method for method in methods]
+    content = {"kind": "variations", "protocols": ["paper"], "vary": ["candidates"]} | changes
+    return spec(methods=methods, **content)
+
+
+@pytest.mark.parametrize(
+    ("methods", "changes", "words"),
+    [
+        ([{"n_final": [3, 4]}], {}, "must have methods that differ in mechanism, estimator, incr"),
+        ([{}], {"measure": "cost"}, "must have direct, to which costs are relative"),
+        (
+            [{"mechanism": "direct", "final_fit": False}],
+            {"measure": "cost"},
+            "must have the final fit, which costs include",
+        ),
+    ],
+)
+def test_variations_that_cannot_be_compared_are_refused(spec, methods, changes, words):
+    with pytest.raises(ValueError, match=words):
+        load_experiment(varied(spec, *methods, **changes))
+
+
+def test_methods_that_the_rules_of_the_file_make_equal_are_refused(spec):
+    path = spec(methods=[SMALL, SMALL | {"candidates": "voters"}])
+    assert len(load_experiment(path).rows) == 2
+    path.write_text(f'{path.read_text()}[rules.paper]\ncandidates = "voters"\n')
+    with pytest.raises(ValueError, match="must have methods that differ by more than their labels"):
+        load_experiment(path)
+
+
+@pytest.mark.parametrize("mechanism", ["proportional_weighted", "learning_slopes"])
+def test_weights_that_may_be_zero_are_not_divided_by(spec, mechanism):
+    methods = [SMALL | {"mechanism": mechanism, "weight_of": "candidate"}]
+    with pytest.raises(ValueError, match=f"weight of gurus .*: got '{mechanism}'. Leave out"):
+        load_experiment(spec(methods=methods))

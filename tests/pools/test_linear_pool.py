@@ -705,14 +705,50 @@ def test_final_fits_stop_by_the_rule_that_is_asked_for(binary, rule, subspaces):
         assert voter.coef_[0].tolist() == reference.coef
 
 
-def test_doubt_under_the_rule_of_another_version_is_settled_without_it(binary, monkeypatch):
-    _, y = binary
+def test_the_two_stopping_rules_differ(binary):
+    X, y = binary[0][:90], binary[1][:90]
+    n_iter = {}
+    for rule in STOPPING_RULES:
+        pool = LinearPool([sgd(max_iter=1000)(s) for s in SEEDS], np.array([0, 1]))
+        pool.stopping_rule = rule
+        pool.finish(VOTERS, X, y)
+        n_iter[rule] = [voter.n_iter_ for voter in pool.estimators(VOTERS)]
+    assert n_iter["loss"] != n_iter["objective"]
+
+
+OTHER_RULE = next(rule for rule in STOPPING_RULES if rule != LinearPool.stopping_rule)
+
+
+@pytest.mark.parametrize("options", [{}, {"loss": "log_loss", "class_weight": {0: 2.0, 1: 1.0}}])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "weighted", "three classes"])
+def test_doubt_under_the_rule_of_another_version_is_settled_by_the_readable_loop(
+    binary, monkeypatch, kind, options
+):
+    X, y = binary[0][:60, :6], binary[1][:60].copy()
+    if kind == "three classes":
+        y[::3] = 2
+    classes, weights = np.unique(y), np.arange(60) % 3 + 1.0 if kind == "weighted" else None
+    rows = scipy.sparse.csr_array(X) if kind == "sparse" else X
+    fitted = []
+    for is_doubtful in (False, True):
+        if is_doubtful:
+            monkeypatch.setattr(SGDClassifier, "fit", None)  # nobody asks scikit-learn
+            monkeypatch.setattr(LinearPool, "_in_doubt", lambda _, voters, __: voters)
+        pool = LinearPool([sgd(**options)(s) for s in SEEDS], classes)
+        pool.stopping_rule = OTHER_RULE
+        pool.finish(VOTERS, rows, y, weights)
+        fitted.append(pool.estimators(VOTERS))
+    for by_kernel, by_loop in zip(*fitted, strict=True):
+        assert_same_bits(by_loop, by_kernel)
+
+
+def test_what_the_readable_loop_cannot_do_is_refused(binary):
     same = np.zeros((40, 2))  # the loss is the same in every epoch: a tie that no rounding decides
-    voters = [sgd(tol=0.0, fit_intercept=False)(s) for s in SEEDS]
-    pool = LinearPool(voters, np.array([0, 1]))
-    pool.stopping_rule = next(rule for rule in STOPPING_RULES if rule != pool.stopping_rule)
-    monkeypatch.setattr(SGDClassifier, "fit", None)  # nobody asks scikit-learn
-    pool.finish(VOTERS, same, y[:40])
-    assert {voter.n_iter_ for voter in pool.estimators(VOTERS)} == {6}
-    with pytest.raises(ValueError, match=r"stopping_rule must be .* with sample weights"):
-        pool.finish(VOTERS, same, y[:40], np.ones(40))
+    make = sgd(tol=0.0, fit_intercept=False, average=True)
+    pool = LinearPool([make(s) for s in SEEDS], np.array([0, 1]))
+    pool.stopping_rule = OTHER_RULE
+    with pytest.raises(ValueError, match=r"stopping_rule must be .* with averages, warm starts"):
+        pool.finish(VOTERS, same, binary[1][:40])
+    pool.stopping_rule = "losses"
+    with pytest.raises(ValueError, match=r"one of loss, objective: got 'losses'. Choose one"):
+        pool.finish(VOTERS, same, binary[1][:40])

@@ -134,7 +134,8 @@ def _sorted_out(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[str
 
 def _is_mistyped_experiment(name: str, experiments: Iterable[str]) -> bool:
     """Return whether ``name`` is no dataset, and more like an experiment than like a dataset."""
-    if name in DATASET_NAMES or Path(name.partition("::")[0]).exists():
+    path = Path(name.partition("::")[0])
+    if name in DATASET_NAMES or path.suffix or path.exists():
         return False
     nearest = difflib.get_close_matches(name, [*experiments, *DATASET_NAMES], 1)
     return nearest != [] and nearest[0] not in DATASET_NAMES

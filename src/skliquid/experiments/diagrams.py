@@ -19,7 +19,6 @@ from skliquid.theory import group_accuracy, pivotal_examples, pivotal_voters
 
 _RIGHT, _WRONG, _FAINT = "#0072B2", "#D55E00", "0.75"
 _ROWS_OF_AN_INCREMENT = 20
-_MOST_DRAWS = 100_000
 
 
 class Step(NamedTuple):
@@ -57,32 +56,28 @@ def worked_example(accuracy: Sequence[Sequence[float]], n_final: int) -> list[St
     return steps
 
 
-def states_with_pivotal_voters(n_voters: int, n_examples: int) -> list[NDArray[np.bool_]]:
+def states_with_pivotal_voters() -> list[NDArray[np.bool_]]:
     """Return the two states of the paper's Figure 2, the first ones that a search finds.
 
     In both, every voter is pivotal, and v_1 may delegate to v_2 without changing the group's
     accuracy. In the first only the last two examples are pivotal, in the second all are.
     """
-    last_two = np.arange(n_examples) >= n_examples - 2
-    return [_found(n_voters, n_examples, pivotal) for pivotal in (last_two, np.ones_like(last_two))]
+    last_two, everything = np.array([False, False, False, True, True]), np.ones(5, dtype=np.bool_)
+    return [_search_state(last_two), _search_state(everything)]
 
 
-def _found(n_voters: int, n_examples: int, pivotal: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _search_state(pivotal: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return a state of five voters in which just these examples are ``pivotal``."""
     rng = np.random.default_rng(0)
-    weights = np.ones(n_voters, dtype=np.intp)
-    weights[:2] = 0, 2
-    for _ in range(_MOST_DRAWS):
-        state = rng.random((n_voters, n_examples)) < 0.6
+    v_1_delegated_to_v_2 = [0, 2, 1, 1, 1]
+    while True:
+        state = rng.random((5, len(pivotal))) < 0.6
         if (
             np.array_equal(pivotal_examples(state), pivotal)
             and pivotal_voters(state).any(axis=1).all()
-            and group_accuracy(state, weights) == group_accuracy(state)
+            and group_accuracy(state, v_1_delegated_to_v_2) == group_accuracy(state)
         ):
             return state
-    raise ValueError(
-        f"n_voters and n_examples must allow a state in which every voter is pivotal: none was "
-        f"found for {n_voters} voters and {n_examples} examples. Give 5 and 5, as in the paper."
-    )
 
 
 def worked_example_figure(experiment: Experiment) -> Figure:
@@ -99,10 +94,9 @@ def worked_example_figure(experiment: Experiment) -> Figure:
     return figure
 
 
-def pivotal_states_figure(experiment: Experiment) -> Figure:
+def pivotal_states_figure() -> Figure:
     """Return the paper's Figure 2: who is right on which example, pivotal examples framed."""
-    options = experiment.options
-    states = states_with_pivotal_voters(options["n_voters"], options["n_examples"])
+    states = states_with_pivotal_voters()
     with style():
         figure = Figure(figsize=(COLUMN * 1.5, 2.6), layout="constrained")
         for axes, state, name in zip(figure.subplots(1, 2), states, "ab", strict=True):
@@ -117,12 +111,12 @@ def _draw_step(axes: Axes, step: Step, before: DelegationGraph) -> None:
     angles = np.pi / 2 - 2 * np.pi * np.arange(n) / n
     places = np.column_stack([np.cos(angles), np.sin(angles)])
     radius = 0.19 * np.sqrt(np.maximum(graph.weights, 0.6))
-    for voter, guru in enumerate(graph.delegation.tolist()):
-        if guru != voter:
+    for voter, delegate in enumerate(graph.delegation.tolist()):
+        if delegate != voter:
             is_new = before.delegation[voter] == voter
             arrow = FancyArrowPatch(
                 tuple(places[voter]),
-                tuple(places[guru]),
+                tuple(places[delegate]),
                 arrowstyle="-|>",
                 mutation_scale=9,
                 shrinkA=9,
@@ -133,14 +127,16 @@ def _draw_step(axes: Axes, step: Step, before: DelegationGraph) -> None:
             )
             axes.add_patch(arrow)
     for voter in range(n):
-        stands = graph.weights[voter] > 0
-        circle: Any = axes.add_patch(_circle(places[voter], radius[voter], stands=stands))
+        is_representative = graph.weights[voter] > 0
+        circle: Any = axes.add_patch(
+            _circle(places[voter], radius[voter], is_representative=is_representative)
+        )
         circle.set_zorder(3)
         x, y = places[voter].tolist()
-        colour = "white" if stands else "0.4"
+        colour = "white" if is_representative else "0.4"
         axes.text(x, y, f"$v_{voter + 1}$", ha="center", va="center", color=colour, zorder=4)
         lines = [f"$q$ = {step.accuracy[voter]:.2f}"]
-        lines += [f"$w$ = {graph.weights[voter]}"] if stands else []
+        lines += [f"$w$ = {graph.weights[voter]}"] if is_representative else []
         apart = radius[voter] + 0.1
         if abs(x) < 0.1:  # at the top
             axes.text(x, y + apart, ", ".join(lines), ha="center", va="bottom", fontsize=6.5)
@@ -151,10 +147,13 @@ def _draw_step(axes: Axes, step: Step, before: DelegationGraph) -> None:
     axes.axis("off")
 
 
-def _circle(place: Floats, radius: float, *, stands: bool) -> Any:
-    face = _RIGHT if stands else "white"
+def _circle(place: Floats, radius: float, *, is_representative: bool) -> Any:
+    face = _RIGHT if is_representative else "white"
     return Circle(
-        (place[0], place[1]), radius, facecolor=face, edgecolor=_RIGHT if stands else "0.6"
+        (place[0], place[1]),
+        radius,
+        facecolor=face,
+        edgecolor=_RIGHT if is_representative else "0.6",
     )
 
 

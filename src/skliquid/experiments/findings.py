@@ -33,14 +33,20 @@ def _of_results(experiment: Experiment, results: Results) -> Iterator[str]:
             and each["ensemble"] not in boosted
             and not math.isnan(each["mean"])
         ]
-        far = [each for each in values if each["differs"]]
-        gaps = [abs(each["mean"] - each["published"]) for each in values] or [math.nan]
+        if not values:
+            continue
+        told = [each for each in values if not math.isnan(each["standard_error"])]
+        far = [each for each in told if each["differs"]]
+        gaps = [abs(each["mean"] - each["published"]) for each in values]
         where = ", ".join(sorted({each["dataset"] for each in far})) or "none"
+        count = (
+            f" {len(told) - len(far)} of {len(told)} values are within two standard errors; "
+            f"datasets with a value further off: {where}."
+        )
         yield (
-            f"{experiment.title}: under their rules, {len(values) - len(far)} of "
-            f"{len(values)} values of {measure} of delegating ensembles are within two standard "
-            f"errors of the published; the mean distance is {sum(gaps) / len(gaps):.4f}, the "
-            f"largest {max(gaps):.3f}. Datasets with a value further off: {where}."
+            f"{experiment.title}, {WHOSE['paper']}: the {measure} of delegating ensembles is "
+            f"{sum(gaps) / len(gaps):.4f} from the published in the mean and {max(gaps):.3f} at "
+            f"most.{count if told else ''}"
         )
     for protocol in experiment.protocols:
         yield from _against_boosting(experiment, table, protocol)
@@ -110,17 +116,16 @@ def _of_variations(experiment: Experiment, results: Results) -> Iterator[str]:
         in_words(experiment, variation): summary(e for e in found if e.variation == variation)
         for variation in variations_of(found)
     }
-    known = {words: each for words, each in by_variation.items() if each[2]}
+    known = {words: each for words, each in by_variation.items() if not math.isnan(each[0])}
     if known:
-        order = sorted(known, key=lambda words: known[words][0])[:4]
-        texts = [
-            f"{words}: {known[words][0]:.4f} ({known[words][1]} of {known[words][2]} within "
-            "two standard errors)"
-            for words in order
-        ]
+        texts = []
+        for words in sorted(known, key=lambda words: known[words][0])[:4]:
+            distance, n_within, n = known[words]
+            count = f" ({n_within} of {n} within two standard errors)" if n else ""
+            texts.append(f"{words}: {distance:.4f}{count}")
         yield (
-            f"{experiment.title} Mean distance to the published {experiment.measure}, nearest "
-            f"first: {'; '.join(texts)}."
+            f"{experiment.title.rstrip('?')}: mean distance to the published "
+            f"{experiment.measure}, nearest first: {'; '.join(texts)}."
         )
 
 

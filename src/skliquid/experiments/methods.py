@@ -123,7 +123,7 @@ def mechanism_named(name: str) -> Any:
 
 
 def _mechanism(name: str, weight_of: str | None) -> Any:
-    """Return the mechanism, which compares ``weight_of`` instead of what it would, if given."""
+    """Return the mechanism, with ``weight_of`` replaced if given."""
     mechanism = mechanism_named(name)
     has_a_choice = weight_of is not None and isinstance(mechanism, Mechanism)
     return replace(mechanism, weight_of=weight_of) if has_a_choice else mechanism

@@ -50,12 +50,13 @@ class RealAdaBoost:
         self.estimators_: list[Any] = []
 
     def fit(self, X: Floats, y: Labels) -> "RealAdaBoost":
-        """Boost on labels that are all there."""
+        """Fit the trees; ``y`` must contain every class."""
         n_classes = self._n_classes
         X = X.astype(np.float32)  # as trees see it; converted once instead of in every call
         codes = np.where(y[:, None] == np.arange(n_classes), 1.0, -1.0 / (n_classes - 1))
         weight = np.full(len(y), 1.0 / len(y))
         for _ in range(self._n_estimators):
+            weight = np.maximum(weight, _SMALLEST)  # as scikit-learn did: no row is ever lost
             tree = clone(self._estimator)
             tree.set_params(random_state=self._random_state.randint(_LARGEST_SEED))
             tree.fit(X, y, sample_weight=weight, check_input=False)
@@ -65,7 +66,7 @@ class RealAdaBoost:
             if weight[is_wrong].sum() <= 0:
                 break
             factor = -(1 - 1 / n_classes) * (codes * _logarithms(probabilities)).sum(axis=1)
-            weight = np.exp(np.log(weight) + factor * ((weight > 0) | (factor < 0)))
+            weight = np.exp(np.log(weight) + factor)
             weight /= weight.sum()
         return self
 

@@ -132,7 +132,7 @@ def _diagrams(experiment: Experiment, _: Results) -> Iterator[Picture]:
     first = "Figure 1: the weakest delegates. Area is weight; black arrows are new."
     yield first, "worked_example", diagrams.worked_example_figure(experiment)
     second = "Figure 2: who is right on which example, in two states."
-    yield second, "pivotal_states", diagrams.pivotal_states_figure(experiment)
+    yield second, "pivotal_states", diagrams.pivotal_states_figure()
 
 
 def _delegation_cost(experiment: Experiment, _: Results) -> Iterator[Picture]:
@@ -155,7 +155,7 @@ def _curves(experiment: Experiment, results: Results) -> Iterator[Picture]:
 def _distances(experiment: Experiment, results: Results) -> Iterator[Picture]:
     figure = variation_figures.variation_figure(experiment, results)
     if figure is not None:
-        yield f"{experiment.title}: distance to what is published", experiment.name, figure
+        yield "Mean distance to the published values.", experiment.name, figure
 
 
 _FIGURES: dict[str, Callable[[Experiment, Results], Iterator[Picture]]] = {
@@ -201,7 +201,7 @@ def _what_was_run(sections: Sequence[Section], left_out: Sequence[str]) -> str:
     datasets = tables.datasets_of(list(trials.values()))
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     rows = [
-        ("trials", f"{len(trials)}; out/seconds.csv says how long each took"),
+        ("trials", f"{len(trials)}; seconds.csv says how long each took"),
         ("datasets", ", ".join(datasets) or "none needed"),
         ("left out, not being here", ", ".join(left_out) or "none"),
         ("versions", f"skliquid {skliquid.__version__} (code {code_version()}), {versions}"),

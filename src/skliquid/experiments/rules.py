@@ -11,6 +11,7 @@ from skliquid.datasets.own_file import check_name
 from skliquid.experiments.methods import ESTIMATORS, mechanism_named
 from skliquid.experiments.protocols import PROTOCOLS, VARIATIONS
 from skliquid.mechanisms import CANDIDATES
+from skliquid.mechanisms.probability import gain_per_weight
 from skliquid.pools.linear_pool import STOPPING_RULES
 
 WITHOUT_TRIALS = ("datasets", "harmful_states", "delegation_cost", "diagrams")
@@ -116,7 +117,7 @@ _OF_OPTIONS = {
         "first_rate": _RATE,
         "last_rate": _RATE,
     },
-    "diagrams": {"accuracy": _MATRIX, "n_final": _COUNT, "n_voters": _COUNT, "n_examples": _COUNT},
+    "diagrams": {"accuracy": _MATRIX, "n_final": _COUNT},
 }
 _OF_A_METHOD = {
     "method": _TEXT,
@@ -193,7 +194,11 @@ def check_method(path: Path, method: Mapping[str, Any]) -> None:
     _check(path, method, _OF_A_METHOD)
     if method["method"] != "liquid":
         return
-    _with_path(path, mechanism_named, method["mechanism"])
+    mechanism = _with_path(path, mechanism_named, method["mechanism"])
+    divides = getattr(mechanism, "probability", gain_per_weight) is gain_per_weight
+    if method.get("weight_of") == "candidate" and divides:
+        rule = "compare the weight of gurus in mechanisms that divide by it, or are revocable"
+        raise _wrong(path, rule, method["mechanism"], "Leave out weight_of")
     if method["n_final"] > method["n_estimators"]:
         rule = f"give n_final as no more than n_estimators, {method['n_estimators']}"
         raise _wrong(path, rule, method["n_final"], "Lower n_final or raise n_estimators")
@@ -249,6 +254,25 @@ def _check_variations(path: Path, content: Mapping[str, Any], methods: Sequence[
     for method, name in product(methods, content["vary"]):
         if name not in method:
             raise _wrong(path, f"give every method {name}, which it varies", method, "Add it")
+    told_by = ("mechanism", "estimator", *_AXES[:2], *content["vary"])
+    of_boosting = ("n_estimators",)
+    cells = [
+        tuple(m.get(n) for n in (*told_by, *(of_boosting if m["method"] == "adaboost" else ())))
+        for m in methods
+    ]
+    if len(set(cells)) < len(cells):
+        rule = f"have methods that differ in {', '.join(told_by)}"
+        raise _wrong(path, rule, methods[0], "Put others into a file of their own")
+    if content.get("measure") == "cost":
+        _check_costs(path, methods)
+
+
+def _check_costs(path: Path, methods: Sequence[Any]) -> None:
+    """Raise unless costs can be compared with those of Direct."""
+    if not all(method.get("final_fit", True) for method in methods):
+        raise _wrong(path, "have the final fit, which costs include", False, "Leave out final_fit")
+    if not any(method.get("mechanism") == "direct" for method in methods):
+        raise _wrong(path, "have direct, to which costs are relative", None, "Add it")
 
 
 _CHECKS_OF_KINDS: dict[str, Callable[[Path, Mapping[str, Any], Sequence[Any]], None]] = {
@@ -279,10 +303,10 @@ def _check(path: Path, given: Mapping[str, Any], rules: Mapping[str, _Rule]) -> 
             raise _wrong(path, f"give {name} as {rules[name].words}", value, "Correct it")
 
 
-def _with_path(path: Path, check: Callable[[str], Any], value: str) -> None:
-    """Call ``check``, and let what it raises name the file."""
+def _with_path(path: Path, check: Callable[[str], Any], value: str) -> Any:
+    """Return ``check(value)``, and let what it raises name the file."""
     try:
-        check(value)
+        return check(value)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from error
 

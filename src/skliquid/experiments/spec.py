@@ -36,8 +36,7 @@ _SIZES = {350: "Full", 10: "Small"}
 class Row:
     """A method of an experiment, and what it is called in its table.
 
-    ``rules`` holds, by protocol, what the file sets otherwise than the protocol for all methods
-    that have a say in it.
+    ``rules`` overrides the rules of a protocol, for every method that has that parameter.
     """
 
     label: str
@@ -128,7 +127,11 @@ def load_experiment(path: Path) -> Experiment:
         raise ValueError(f"{path} must be a TOML file in UTF-8: {error}. Correct it.") from error
     check_content(path, content)
     rows = list(_rows(path, content))
-    check_together(path, content, [row.method for row in rows])
+    for protocol in content.get("protocols", [""]):
+        methods = [row.under(protocol) for row in rows]
+        for method in methods:
+            check_method(path, method)
+        check_together(path, content, methods)
     datasets = content.get("datasets", "all" if content["kind"] == "datasets" else [])
     trials = content.get("trials", {})
     return Experiment(

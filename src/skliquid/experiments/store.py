@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from skliquid.experiments.methods import Result
-from skliquid.experiments.protocols import VARIATIONS
+from skliquid.experiments.protocols import PROTOCOLS, VARIATIONS
 from skliquid.experiments.trial import Trial, code_version
 
 if TYPE_CHECKING:
@@ -155,8 +155,9 @@ class Store:
             known = {"key": key, "code_version": code, "error": error, "finished": finished}
             of_trial = json.loads(trial)
             method = of_trial.pop("method")
-            method |= {name: str(method[name]) for name in VARIATIONS if name in method}
-            yield known | of_trial | method | (_parsed(result) if result else {})
+            rules = vars(PROTOCOLS[of_trial["protocol"]].varied(method))
+            in_force = {name: str(rules[name]) for name in VARIATIONS}  # stated or not
+            yield known | of_trial | method | in_force | (_parsed(result) if result else {})
 
 
 def _text(values: Any) -> str:

@@ -52,7 +52,7 @@ class Trial:
 
     @property
     def _identity(self) -> dict[str, Any]:
-        """What tells this trial from others: rules that are the protocol's anyway do not."""
+        """What identifies this trial; rules that are the protocol's anyway are left out."""
         rules = {name: getattr(PROTOCOLS[self.protocol], name) for name in VARIATIONS}
         method = {k: v for k, v in self.method.items() if k not in rules or v != rules[k]}
         return asdict(self) | {"method": method}

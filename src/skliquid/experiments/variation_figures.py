@@ -24,7 +24,7 @@ def variation_figure(experiment: Experiment, results: Results) -> Figure | None:
     if not found:
         return None
     is_scan = len(experiment.vary) == 1 and any(_is_number(v[0]) for v in variations_of(found))
-    return _scan_figure(found) if is_scan else _dot_figure(experiment, found)
+    return _scan_figure(experiment, found) if is_scan else _dot_figure(experiment, found)
 
 
 def _dot_figure(experiment: Experiment, found: Sequence[Comparison]) -> Figure:
@@ -38,9 +38,9 @@ def _dot_figure(experiment: Experiment, found: Sequence[Comparison]) -> Figure:
             here = [each for each in found if each.setting == setting]
             variations = variations_of(found)
             for k, variation in enumerate(variations):
-                mine = [each for each in here if each.variation == variation]
+                of_variation = [each for each in here if each.variation == variation]
                 by_name = {
-                    name: [each for each in mine if name in (each.dataset, "mean")]
+                    name: [each for each in of_variation if name in (each.dataset, "mean")]
                     for name in names
                 }
                 distance = [summary(some)[0] for some in by_name.values()]
@@ -59,7 +59,7 @@ def _dot_figure(experiment: Experiment, found: Sequence[Comparison]) -> Figure:
     return figure
 
 
-def _scan_figure(found: Sequence[Comparison]) -> Figure:
+def _scan_figure(experiment: Experiment, found: Sequence[Comparison]) -> Figure:
     """Return two panels, numbers and shares, with a line per dataset and one for their mean."""
     datasets = list(dict.fromkeys(each.dataset for each in found))
     numbers = [each for each in found if isinstance(each.variation[0], int)]
@@ -70,15 +70,16 @@ def _scan_figure(found: Sequence[Comparison]) -> Figure:
         figure = Figure(figsize=(PAGE, 2.9), layout="constrained")
         panels = figure.subplots(1, len(parts), sharey=True, squeeze=False)[0]
         for axes, (part, label) in zip(panels, parts, strict=True):
-            for k, dataset in enumerate(datasets, start=1):
-                _draw_scan(axes, [each for each in part if each.dataset == dataset], dataset, k)
+            for k, dataset in enumerate(datasets):
+                of_dataset = [each for each in part if each.dataset == dataset]
+                _draw_scan(axes, of_dataset, dataset, 1 + k % 6)  # 0 is the mean's
             _draw_scan(axes, part, "mean", 0)
             axes.set_xlabel(label)
             axes.set_yscale("log")
             show_plainly(axes.yaxis)
             levels = sorted({_as_number(each.variation[0]) for each in part})
             axes.set_xticks(levels, [f"{level:g}" for level in levels])
-        panels[0].set_ylabel("Mean distance to the\npublished accuracy")
+        panels[0].set_ylabel(f"Mean distance to the\npublished {experiment.measure}")
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
     return figure

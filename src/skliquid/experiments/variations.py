@@ -1,5 +1,6 @@
 """Variations: how far from the published values each choice of rules comes out."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skliquid.experiments.methods import Result
-from skliquid.experiments.spec import Experiment, Row, label_of
+from skliquid.experiments.spec import Experiment, label_of
 from skliquid.experiments.tables import (
     NOTHING,
     Estimate,
@@ -50,29 +51,39 @@ class Comparison:
     @property
     def distance(self) -> float:
         """How far the mean is from the published value."""
-        return float("nan") if self.published is None else abs(self.measured.mean - self.published)
+        return math.nan if self.published is None else abs(self.measured.mean - self.published)
 
     @property
     def is_within(self) -> bool:
         """Whether the published value is within two standard errors."""
-        return self.published is not None and not self.measured.differs_from(self.published)
+        return self.is_told_apart and not self.measured.differs_from(self.published)
+
+    @property
+    def is_told_apart(self) -> bool:
+        """Whether there is a published value and a standard error, which takes two trials."""
+        return self.published is not None and math.isfinite(self.measured.error)
 
 
 def comparisons(experiment: Experiment, results: Results) -> list[Comparison]:
-    """Return what was measured of each method, by dataset, setting and variation."""
+    """Return what was measured of each method, by dataset, setting and variation.
+
+    Methods without a value are left out, and so is Direct's cost, which is 1 by definition.
+    """
     protocol = experiment.protocols[0]
     groups: dict[tuple[str, str, Variation, str], list[Result]] = defaultdict(list)
     for trial, result in results:
         method = trial.method
-        groups[trial.data, setting_of(method), _values(experiment, method), label_of(method)] += [
-            result
-        ]
-    rows = {label_of(row.method): Row(row.label, row.method) for row in experiment.rows}
+        key = trial.data, setting_of(method), _values(experiment, method), label_of(method)
+        groups[key].append(result)
+    rows = {label_of(row.method): row for row in experiment.rows}
     made = []
     for (dataset, setting, variation, label), found in groups.items():
         direct = groups.get((dataset, setting, variation, "Direct"), [])
         whole = Estimate.of(each.get("cost_final_fit") for each in direct).mean
         measured = estimates(dataset, rows[label], found, protocol, whole)[experiment.measure]
+        is_one_by_definition = experiment.measure == "cost" and rows[label].is_direct
+        if is_one_by_definition or math.isnan(measured.mean):
+            continue
         value = _published(dataset, setting, label, experiment.measure)
         made.append(Comparison(dataset, setting, variation, label, value, measured))
     return made
@@ -93,10 +104,14 @@ def in_words(experiment: Experiment, variation: Variation) -> str:
 
 
 def summary(found: Iterable[Comparison]) -> tuple[float, int, int]:
-    """Return the mean distance to what is published, how many are within, and of how many."""
+    """Return the mean distance to what is published, how many are within, and of how many.
+
+    Only values with a standard error are counted.
+    """
     known = [each for each in found if each.published is not None]
-    distance = float(np.mean([each.distance for each in known])) if known else float("nan")
-    return distance, sum(each.is_within for each in known), len(known)
+    distance = float(np.mean([each.distance for each in known])) if known else math.nan
+    counted = [each for each in known if each.is_told_apart]
+    return distance, sum(each.is_within for each in counted), len(counted)
 
 
 def variation_table(experiment: Experiment, results: Results) -> Table:
@@ -141,12 +156,15 @@ def variations_of(found: Sequence[Comparison]) -> list[Variation]:
 
 def _summary_cells(found: Sequence[Comparison]) -> list[str]:
     distance, n_within, n = summary(found)
-    return [f"{distance:.4f}", f"{n_within} of {n}"] if n else [NOTHING, NOTHING]
+    return [_or_nothing(distance), f"{n_within} of {n}" if n else NOTHING]
 
 
 def _mean_distance(found: Sequence[Comparison], label: str) -> str:
-    distance, _, n = summary(each for each in found if each.label == label)
-    return f"{distance:.4f}" if n else NOTHING
+    return _or_nothing(summary(each for each in found if each.label == label)[0])
+
+
+def _or_nothing(distance: float) -> str:
+    return NOTHING if math.isnan(distance) else f"{distance:.4f}"
 
 
 def _as_row(experiment: Experiment, each: Comparison) -> dict[str, Any]:

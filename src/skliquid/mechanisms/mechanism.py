@@ -71,7 +71,7 @@ class OtherVoters:
         return self._weights.take(choices)
 
     def stays(self, delegator: int) -> None:
-        """Let ``delegator`` be chosen by others again: it never ceased to be."""
+        """Do nothing: ``delegator`` was never excluded."""
 
 
 Candidates: TypeAlias = type[OtherRepresentatives] | type[OtherVoters]

@@ -25,6 +25,7 @@ from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.fixes import parse_version
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
+from skliquid.pools import linear_reference
 from skliquid.pools.voters import Copies, twin, values_of, weights_of
 
 OF_EACH_VOTER = ("alpha", "eta0", "random_state", "n_jobs", "warm_start")
@@ -54,7 +55,7 @@ _NO_ORDERS = np.empty((0, 0), dtype=np.int32)
 _LARGEST_INT = 2**31 - 1
 _MOST_DRAWS = 624 - 397  # those that a Mersenne twister makes of its seed alone
 STOPPING_RULES = ("loss", "objective")
-"""What must cease to fall for a final fit to end: the loss, or the loss and the penalty."""
+"""What must stop decreasing for a final fit to end: the loss, or the loss and the penalty."""
 
 _INSTALLED_RULE = STOPPING_RULES[parse_version(sklearn.__version__) >= parse_version("1.8")]
 _WORK_OF_A_THREAD = 2_000_000  # at least: about half a millisecond
@@ -217,9 +218,10 @@ class LinearPool:
             doubtful = voters
         else:
             doubtful = self._take_epochs(voters, X, y, sample_weight, max_iter=max_iter, tol=tol)
-        if self.stopping_rule != _INSTALLED_RULE:
-            is_plain = sample_weight is None and not (warm or self._averages)
-            doubtful = self._settle(doubtful, X, y, max_iter, tol, is_plain=is_plain)
+        if len(doubtful) and self.stopping_rule != _INSTALLED_RULE:
+            self._check_can_settle(warm=warm)
+            self._settle(doubtful, X, y, sample_weight, int(max_iter))
+            doubtful = voters[:0]
         self._count_steps(_without(voters, doubtful), len(y))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said below for all voters
@@ -245,37 +247,53 @@ class LinearPool:
             self._state["each"][name][machines] = 0
         self._state["each"]["steps"][machines] = 1
 
-    def _settle(
-        self,
-        voters: Voters,
-        X: Any,
-        y: Labels,
-        max_iter: int,
-        tol: float,
-        *,
-        is_plain: bool,
-    ) -> Voters:
-        """Fit voters for which rounding decides when to stop, without asking scikit-learn.
-
-        The installed version has another stopping rule. A slightly larger tolerance moves the
-        threshold out of reach of rounding. Return the voters that are left: none.
-        """
-        if len(voters) and not is_plain:
+    def _check_can_settle(self, *, warm: bool) -> None:
+        """Raise where the readable loop does not do all that scikit-learn does."""
+        is_single = self._state["coef"].dtype == np.float32
+        if warm or self._averages or is_single or not self._shared["shuffle"]:
             raise ValueError(
                 f"stopping_rule must be {_INSTALLED_RULE!r}, the installed scikit-learn's, with "
-                f"sample weights, averages or warm starts: got {self.stopping_rule!r}. Leave them "
-                "out."
+                "averages, warm starts, float32 or without shuffling: got "
+                f"{self.stopping_rule!r}, and rounding decides when a voter stops. Scale X, or "
+                "leave these out."
             )
-        for power in range(-50, -9):
-            if not len(voters):
-                return voters
-            self._reset(self._machines_of(voters))
-            larger = tol + 2.0**power
-            voters = self._take_epochs(voters, X, y, None, max_iter=max_iter, tol=larger)
-        raise ValueError(
-            f"stopping_rule must be {_INSTALLED_RULE!r}, the installed scikit-learn's, on these "
-            f"data: under {self.stopping_rule!r}, rounding decides when a voter stops. Scale X."
-        )
+
+    def _settle(
+        self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None, max_iter: int
+    ) -> None:
+        """Fit voters for which rounding decides when to stop by the readable loop.
+
+        The installed scikit-learn, which is asked otherwise, has another stopping rule.
+        """
+        state, each, labels = self._state, self._state["each"], self._labels(y)
+        for voter in voters.tolist():
+            one = np.array([voter])
+            weights = weights_of(sample_weight, voters, voter)
+            importance, rows_of_weights = self._importance(one, y, weights)
+            rows = _pairs(self._seen_by(voter, X))
+            for machine, of_machine in zip(self._machines_of(one), rows_of_weights, strict=True):
+                separator = linear_reference.train(
+                    [0.0] * state["coef"].shape[1],
+                    0.0,
+                    rows,
+                    labels[each["problem"][machine]].tolist(),
+                    importance[of_machine].tolist(),
+                    seed=int(each["seed"][machine]),
+                    loss=self._shared["loss"],
+                    alpha=float(each["alpha"][machine]),
+                    penalized=self._shared["penalty"] == "l2",
+                    learning_rate=self._shared["learning_rate"],
+                    eta0=float(each["eta0"][machine]),
+                    power_t=float(self._shared["power_t"]),
+                    intercept_step=self._intercept_step(is_sparse=scipy.sparse.issparse(X)),
+                    max_iter=max_iter,
+                    tol=self._shared["tol"],
+                    n_iter_no_change=int(self._shared["n_iter_no_change"]),
+                    penalty_counts=self.stopping_rule == "objective",
+                )
+                state["coef"][machine] = separator.coef
+                each["intercept"][machine] = separator.intercept
+                each["n_iter"][machine] = separator.n_iter
 
     def vote(self, voters: Voters, X: Any) -> Votes:
         """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
@@ -576,6 +594,11 @@ class LinearPool:
     def _settings(self, *, is_sparse: bool, max_iter: int, tol: float) -> Any:
         """Return what all machines of a call have in common, as the kernel takes it."""
         kernel, shared = _kernel(), self._shared
+        if self.stopping_rule not in STOPPING_RULES:
+            raise ValueError(
+                f"stopping_rule must be one of {', '.join(STOPPING_RULES)}: got "
+                f"{self.stopping_rule!r}. Choose one."
+            )
         return kernel.Settings(
             loss=getattr(kernel, shared["loss"].upper()),
             learning_rate=getattr(kernel, shared["learning_rate"].upper()),
@@ -584,14 +607,17 @@ class LinearPool:
             penalty_counts=shared["penalty"] == "l2"
             and self.stopping_rule == "objective"
             and tol > -np.inf,
-            intercept_step=float(shared["fit_intercept"])
-            * (_SPARSE_INTERCEPT_STEP if is_sparse else 1.0),
+            intercept_step=self._intercept_step(is_sparse=is_sparse),
             shuffles=bool(shared["shuffle"]),
             average_from=int(shared["average"]),
             max_iter=int(max_iter),
             tol=float(tol),
             n_iter_no_change=int(shared["n_iter_no_change"]),
         )
+
+    def _intercept_step(self, *, is_sparse: bool) -> float:
+        step = _SPARSE_INTERCEPT_STEP if is_sparse else 1.0
+        return float(self._shared["fit_intercept"]) * step
 
     @property
     def _averages(self) -> bool:
@@ -750,6 +776,17 @@ def _aligned_zeros(n_rows: int, width: int, dtype: Any) -> NDArray[Any]:
 def _axpy(dtype: Any) -> Any:
     """Return the product and sum that scikit-learn calls, which changes its second argument."""
     return scipy.linalg.blas.get_blas_funcs("axpy", dtype=dtype)
+
+
+def _pairs(X: Any) -> list[list[tuple[int, float]]]:
+    """Return the rows as the readable loop takes them: pairs of a feature and its value."""
+    if not scipy.sparse.issparse(X):
+        return [list(enumerate(row.tolist())) for row in X]
+    rows: Any = X
+    csr = rows.tocsr()
+    cuts = zip(csr.indptr[:-1], csr.indptr[1:], strict=True)
+    pairs = list(zip(csr.indices.tolist(), csr.data.tolist(), strict=True))
+    return [pairs[start:stop] for start, stop in cuts]
 
 
 def _without(voters: Voters, doubtful: Voters) -> Voters:

@@ -1,7 +1,7 @@
 """The loop of ``linear_kernel``, readable: one linear separator, learned row by row.
 
-This is what scikit-learn's ``SGDClassifier`` computes, number for number, in plain Python. Tests
-alone use it, but for the numbers that cosines are made of.
+This is what scikit-learn's ``SGDClassifier`` computes, number for number, in plain Python. Beside
+tests, the linear pool uses it where rounding decides when to stop under another version's rule.
 """
 
 import math
