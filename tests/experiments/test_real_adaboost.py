@@ -47,3 +47,12 @@ def test_boosting_ends_with_a_stump_that_makes_no_error():
     ensemble = boosted(X, y)
     assert len(ensemble.estimators_) == 1
     assert np.array_equal(ensemble.predict(X), y)
+
+
+def test_rows_of_tiny_weight_are_kept_as_scikit_learn_kept_them():
+    rng = np.random.RandomState(0)
+    X = rng.randint(0, 30, size=(160, 3)).astype(float)
+    y = (X[:, 0] + X[:, 1] > 30).astype(int)
+    predicted = "".join(map(str, boosted(X[:100], y[:100], 350).predict(X[100:])))
+    of_scikit_learn_1_2_2 = "001011010001110011110101001011100010110110101010001111011110"
+    assert predicted == of_scikit_learn_1_2_2
