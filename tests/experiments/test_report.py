@@ -53,7 +53,7 @@ def test_every_table_and_figure_is_there(report):
         "delegation_cost",
         "parameter_search_heart",
         "during_delegation_heart_paper",
-        "what_the_paper_did_not_say",
+        "what_the_paper_did_not_say_distances",
     ):
         assert {f"{name}.png", f"{name}.svg"} <= figures
     text = page.read_text()

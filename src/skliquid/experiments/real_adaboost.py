@@ -1,4 +1,4 @@
-"""Real AdaBoost, the algorithm SAMME.R: scikit-learn's default until 1.3, and gone since 1.6."""
+"""Real AdaBoost, the algorithm SAMME.R: scikit-learn's default until 1.5, and gone since 1.6."""
 
 from typing import Any
 

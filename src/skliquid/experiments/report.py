@@ -155,7 +155,7 @@ def _curves(experiment: Experiment, results: Results) -> Iterator[Picture]:
 def _distances(experiment: Experiment, results: Results) -> Iterator[Picture]:
     figure = variation_figures.variation_figure(experiment, results)
     if figure is not None:
-        yield "Mean distance to the published values.", experiment.name, figure
+        yield "Mean distance to the published values.", f"{experiment.name}_distances", figure
 
 
 _FIGURES: dict[str, Callable[[Experiment, Results], Iterator[Picture]]] = {
