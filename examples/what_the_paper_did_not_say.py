@@ -153,7 +153,7 @@ def draw_numbers(means: Any, printed: Any, names: Sequence[str]) -> Figure:
         total += np.array(distances) / len(names)
         axes.plot(NUMBERS, distances, dash, color=colour, label=name)
     axes.plot(NUMBERS, total, "o-", color="black", linewidth=2, label="mean")
-    axes.set(xlabel="Features per voter", ylabel="Mean distance to the published accuracy")
+    axes.set(xlabel="Features per voter", ylabel="Mean distance to the\npublished accuracy")
     axes.set_ylim(bottom=0)
     axes.legend(fontsize=8, frameon=False)
     return figure
@@ -171,7 +171,7 @@ def draw_epochs(found: Any, printed: Any, names: Sequence[str]) -> Figure:
         axes.axhline(found[name, 1.0], color="#D55E00", linestyle="--", label=label)
         axes.set_title(name, fontsize=9)
         axes.set_xlabel("Features per voter")
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.15 * max(high, *(found[name, n] for n in NUMBERS)))
     figure.axes[0].set_ylabel("Epochs of a full fit")
     figure.axes[0].legend(fontsize=8, frameon=False)
     return figure
