@@ -69,13 +69,12 @@ def accuracies(name: str, cells: Sequence[Any], trial: int) -> list[float]:
     return found
 
 
-def epochs(name: str, numbers: Sequence[float], trial: int) -> list[float]:
-    """Return how many epochs a full fit takes, averaged over voters, by the rule until 1.7."""
+def epochs(name: str, cells: Sequence[tuple[float, str]], trial: int) -> list[float]:
+    """Return how many epochs a full fit takes, averaged over voters, by features and rule."""
     warnings.simplefilter("ignore")
-    LinearPool.stopping_rule = "loss"
     X, y, _, _ = split(name, trial)
     found = []
-    for n_features in numbers:
+    for n_features, LinearPool.stopping_rule in cells:
         ensemble = LiquidEnsembleClassifier.as_in_the_paper(
             mechanism="direct", increment_size=len(y), max_features=n_features, random_state=trial
         ).fit(X, y)
@@ -131,10 +130,11 @@ def draw_rules(means: Any, printed: Any, names: Sequence[str]) -> Figure:
     return figure
 
 
-def draw_numbers(means: Any, printed: Any, names: Sequence[str]) -> Figure:
+def draw_numbers(means: Any, printed: Any, options: Any) -> Figure:
     """Return the mean distance to the published accuracies by the number of features."""
     figure = Figure(figsize=(5, 3.2), layout="constrained")
-    axes, total = figure.subplots(), np.zeros(len(NUMBERS))
+    names, numbers = options.datasets, options.numbers
+    axes, total = figure.subplots(), np.zeros(len(numbers))
     looks = [("#56B4E9", ":"), ("#009E73", "--"), ("#D55E00", "-.")]
     for name, (colour, dash) in zip(names, looks, strict=False):
         distances = [
@@ -148,30 +148,32 @@ def draw_numbers(means: Any, printed: Any, names: Sequence[str]) -> Figure:
                     for m, label in LABELS.items()
                 ]
             )
-            for n in NUMBERS
+            for n in numbers
         ]
         total += np.array(distances) / len(names)
-        axes.plot(NUMBERS, distances, dash, color=colour, label=name)
-    axes.plot(NUMBERS, total, "o-", color="black", linewidth=2, label="mean")
+        axes.plot(numbers, distances, dash, color=colour, label=name)
+    axes.plot(numbers, total, "o-", color="black", linewidth=2, label="mean")
     axes.set(xlabel="Features per voter", ylabel="Mean distance to the\npublished accuracy")
     axes.set_ylim(bottom=0)
     axes.legend(fontsize=8, frameon=False)
     return figure
 
 
-def draw_epochs(found: Any, printed: Any, names: Sequence[str]) -> Figure:
+def draw_epochs(found: Any, printed: Any, options: Any) -> Figure:
     """Return the epochs by the number of features, and the band that the published costs leave."""
     figure = Figure(figsize=(9, 3), layout="constrained")
+    names, numbers = options.datasets, options.numbers
     panels = figure.subplots(1, len(names), squeeze=False)[0]
     for axes, name in zip(panels, names, strict=True):
+        ours = [found[name, (n, "loss")] for n in numbers]
         low, high = published_epochs(printed["accuracy_maximizing", name, "Ada DT Full"])
         axes.axhspan(low, high, color="0.85", label="published")
-        axes.plot(NUMBERS, [found[name, n] for n in NUMBERS], "o-", color="#0072B2", label="ours")
+        axes.plot(numbers, ours, "o-", color="#0072B2", label="ours")
         label = "ours, all features"
-        axes.axhline(found[name, 1.0], color="#D55E00", linestyle="--", label=label)
+        axes.axhline(found[name, (1.0, "loss")], color="#D55E00", linestyle="--", label=label)
         axes.set_title(name, fontsize=9)
         axes.set_xlabel("Features per voter")
-        axes.set_ylim(0, 1.15 * max(high, *(found[name, n] for n in NUMBERS)))
+        axes.set_ylim(0, 1.15 * max(high, *ours))
     figure.axes[0].set_ylabel("Epochs of a full fit")
     figure.axes[0].legend(fontsize=8, frameon=False)
     return figure
@@ -181,11 +183,13 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--datasets", nargs="+", default=DATASETS, choices=DATASETS)
     arguments.add_argument("--trials", type=int, default=8, help="of each cell (8)")
+    arguments.add_argument("--epoch-trials", type=int, default=4, help="for epochs (4)")
+    arguments.add_argument("--numbers", nargs="+", type=int, default=NUMBERS, help="of features")
     arguments.add_argument("--jobs", type=int, default=-1, help="processes; -1 for all cores")
     arguments.add_argument("--out", type=Path, default=Path("out"), help="folder for the figures")
     options = arguments.parse_args()
-    printed = published()
-    rules = dict.fromkeys([*RULES, *((number, "voters") for number in NUMBERS)])
+    printed, numbers = published(), options.numbers
+    rules = dict.fromkeys([*RULES, *((number, "voters") for number in numbers)])
     cells = list(product(SETTINGS, LABELS, rules))
     means = means_by(accuracies, cells, options.trials, options)
     print("Mean distance to the published accuracy, over mechanisms, settings and datasets:")
@@ -196,17 +200,21 @@ def main() -> None:
             for m, label in LABELS.items()
         ]
         print(f"  {LOOKS[each][0]:<36} {np.mean(gaps):.4f}")
-    found = means_by(epochs, [*NUMBERS, 1.0], min(options.trials, 4), options)
-    print("Epochs of a full fit: published, with 20 features, with all")
+    cells = [(n, "loss") for n in (*numbers, 1.0)] + [(1.0, "objective")]
+    found = means_by(epochs, cells, options.epoch_trials, options)
+    print(
+        "Epochs of a full fit: published; with all features, and by the rule since 1.8; by number"
+    )
     for name in options.datasets:
         low, high = published_epochs(printed["accuracy_maximizing", name, "Ada DT Full"])
-        every = f"{found[name, 20]:.1f}, {found[name, 1.0]:.1f}"
-        print(f"  {name:<12} {low:.1f} to {high:.1f}, {every}")
+        both = ", ".join(f"{found[name, (1.0, rule)]:.1f}" for rule in ("loss", "objective"))
+        by_number = ", ".join(f"{n}: {found[name, (n, 'loss')]:.1f}" for n in numbers)
+        print(f"  {name:<12} {low:.1f} to {high:.1f}; {both}; {by_number}")
     options.out.mkdir(parents=True, exist_ok=True)
     pictures = {
         "rules": draw_rules(means, printed, options.datasets),
-        "numbers": draw_numbers(means, printed, options.datasets),
-        "epochs": draw_epochs(found, printed, options.datasets),
+        "numbers": draw_numbers(means, printed, options),
+        "epochs": draw_epochs(found, printed, options),
     }
     for stem, figure in pictures.items():
         path = options.out / f"unsaid_{stem}.png"

@@ -255,11 +255,8 @@ def _check_variations(path: Path, content: Mapping[str, Any], methods: Sequence[
         if name not in method:
             raise _wrong(path, f"give every method {name}, which it varies", method, "Add it")
     told_by = ("mechanism", "estimator", *_AXES[:2], *content["vary"])
-    of_boosting = ("n_estimators",)
-    cells = [
-        tuple(m.get(n) for n in (*told_by, *(of_boosting if m["method"] == "adaboost" else ())))
-        for m in methods
-    ]
+    size = {"liquid": (), "adaboost": ("n_estimators",)}
+    cells = [tuple(m.get(name) for name in (*told_by, *size[m["method"]])) for m in methods]
     if len(set(cells)) < len(cells):
         rule = f"have methods that differ in {', '.join(told_by)}"
         raise _wrong(path, rule, methods[0], "Put others into a file of their own")
