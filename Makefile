@@ -3,8 +3,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+CXX ?= c++
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help test test-oldest check format reproduce reproduce-full bench bench-accuracy bench-drift bench-files bench-cluster docs clean
+SOURCES = $(wildcard src/skliquid/native/*.cpp src/skliquid/native/*.hpp)
+
+.PHONY: help test test-oldest test-sanitized build debug check format reproduce reproduce-full bench bench-start bench-accuracy bench-drift bench-files bench-cluster docs clean
 
 help:  ## say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -15,15 +19,28 @@ test: $(VENV)/installed  ## run the tests
 test-oldest: $(VENV)-oldest/installed  ## run the tests with the oldest supported versions
 	$(VENV)-oldest/bin/python -m pytest -n auto
 
+test-sanitized: $(VENV)-sanitized/installed  ## run the tests of pools and of the native core under ASan and UBSan
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
+		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+		$(VENV)-sanitized/bin/python -m pytest -n auto tests/native tests/pools
+
+build: $(VENV)/installed  ## build the native core, if its sources have changed
+
+debug: $(VENV)/installed  ## build the native core for a debugger: line numbers, nothing optimized
+	$(INSTALL) --editable . --config-settings=cmake.build-type=Debug
+	@echo "Built for a debugger. To go back: touch CMakeLists.txt && make build"
+
 check: $(VENV)/installed  ## lint, types and imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run -Werror $(SOURCES)
 
 format: $(VENV)/installed  ## format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+	$(BIN)/clang-format -i $(SOURCES)
 
 reproduce: $(VENV)/installed  ## the main job: every table and figure of the paper, in brief
 	$(BIN)/skliquid reproduce
@@ -34,42 +51,60 @@ reproduce-full: $(VENV)/installed  ## the same with the paper's numbers of trial
 bench: $(VENV)/installed  ## speed, as ratios to the alternatives in the same run
 	$(BIN)/python benchmarks/linear_pool.py
 
+bench-start: $(VENV)/installed  ## seconds and memory of importing skliquid and of a first fit, from an empty home
+	$(BIN)/python benchmarks/start.py
+
 bench-accuracy: $(VENV)/installed  ## accuracy against what one would pick instead, in half an hour or so
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/accuracy.py --jobs 2
 
 bench-drift: $(VENV)/installed  ## streams that drift, against river's forests, in a quarter of an hour
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/drift.py --write docs/drift.md --figure docs/images/drift.png
 
 bench-cluster: $(VENV)/installed  ## when a cluster pays, by processes on this machine, in some minutes
 	$(BIN)/python benchmarks/cluster.py
 
 bench-files: $(VENV)/installed  ## memory and rows a second on a file of 2 GB, in half an hour or so
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/large_files.py
 
 docs: $(VENV)/installed  ## the pages of docs/ and the API, as a site in out/docs
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(INSTALL) --editable '.[docs]'
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs out/docs
 	@echo "Open out/docs/index.html"
 
 clean:  ## remove what the other targets made
-	rm -rf out $(VENV) $(VENV)-oldest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf out $(VENV) $(VENV)-oldest $(VENV)-sanitized .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
-# Installing is done once, and again only when pyproject.toml or the oldest versions change.
+# Installing builds the native core. It is done once, and again when what it is made of changes.
 
-$(VENV)/installed: pyproject.toml
+define check_machine
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
 		f"skliquid needs Python 3.11 or newer, and $(PYTHON) is {sys.version.split()[0]}: make PYTHON=python3.11")'
-	@echo "Installing into $(VENV), once."
+	@command -v $(CXX) >/dev/null || \
+		{ echo "skliquid needs a C++17 compiler: install g++ or clang++ (on Debian and Ubuntu: apt install g++)."; exit 1; }
+endef
+
+$(VENV)/installed: pyproject.toml CMakeLists.txt $(SOURCES)
+	$(check_machine)
+	@echo "Installing into $(VENV), and building the native core."
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,check]'
+	$(INSTALL) --editable '.[test,check]'
 	@touch $@
 
-$(VENV)-oldest/installed: pyproject.toml tests/oldest.txt
-	@echo "Installing the oldest supported versions into $(VENV)-oldest, once."
+$(VENV)-oldest/installed: pyproject.toml CMakeLists.txt $(SOURCES) tests/oldest.txt
+	$(check_machine)
+	@echo "Installing the oldest supported versions into $(VENV)-oldest."
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
 		--constraint tests/oldest.txt --editable '.[test]'
+	@touch $@
+
+$(VENV)-sanitized/installed: pyproject.toml CMakeLists.txt $(SOURCES)
+	$(check_machine)
+	@echo "Installing into $(VENV)-sanitized, with sanitizers."
+	$(PYTHON) -m venv $(VENV)-sanitized
+	$(VENV)-sanitized/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' \
+		--config-settings=cmake.build-type=RelWithDebInfo --config-settings=cmake.define.SKLIQUID_SANITIZE=ON
 	@touch $@

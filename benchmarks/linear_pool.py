@@ -1,25 +1,29 @@
-"""How much sooner is the linear pool than a loop over SGDClassifier?
+"""How much sooner is the linear pool than a loop over SGDClassifier, or than another version?
 
-Each figure is a ratio of two times in this process: one thread, best of several, on spambase (57
-raw features, 2300 training rows). A second table fits well-known ensembles on the same data.
+Each figure is a ratio of two times in the same run, on spambase (57 raw features, 2300 training
+rows), one thread unless said otherwise. A second table fits well-known ensembles on the same data.
+``--against PYTHON`` compares with the version that another interpreter has: both take every
+measurement in turns.
 """
 
 import argparse
 import cProfile
+import json
 import pstats
+import subprocess
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter, process_time
 
 import numpy as np
 import scipy.sparse
-from numba import njit
 from rich.box import MARKDOWN
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
-from sklearn.base import clone
 from sklearn.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -32,12 +36,32 @@ from threadpoolctl import threadpool_limits
 from skliquid import LiquidEnsembleClassifier
 from skliquid.datasets import load_dataset
 from skliquid.pools import LinearPool
-from skliquid.pools.linear_kernel.vectors import WIDTH, add_and_look_ahead, dots
-from skliquid.pools.linear_pool import _aligned_zeros
 from skliquid.schedules import Rounded
 
 N_VOTERS, N_TRAIN = 350, 2300
 CLASSES = np.array([0, 1])
+
+
+@dataclass
+class Row:
+    """A measurement: what the pool does, and what a loop over scikit-learn's objects does."""
+
+    name: str
+    aim: str
+    ours: Callable
+    theirs: Callable
+    times: int = 1  # that ours is repeated in one measurement
+    clock: Callable = process_time
+
+    def seconds(self, repeats: int = 9) -> float:
+        return best(lambda: [self.ours() for _ in range(self.times)], repeats, self.clock) / (
+            self.times
+        )
+
+    def ratio(self) -> str:
+        theirs = best(self.theirs, 3, self.clock)
+        ratio = theirs / self.seconds()
+        return f"{ratio:.0f}x" if ratio > 20 else f"{ratio:.1f}x"
 
 
 def data() -> tuple[np.ndarray, np.ndarray]:
@@ -55,12 +79,13 @@ def best(action: Callable, times: int, clock: Callable = process_time) -> float:
     return min(taken)
 
 
-def voters(n: int) -> list[SGDClassifier]:
-    return [SGDClassifier(random_state=seed) for seed in range(n)]
+def voters(n: int, **options: object) -> list[SGDClassifier]:
+    return [SGDClassifier(random_state=seed, **options) for seed in range(n)]
 
 
-def loop_over(X: np.ndarray, y: np.ndarray, n: int) -> list[SGDClassifier]:
-    return [voter.partial_fit(X, y, classes=CLASSES) for voter in voters(n)]
+def each(action: str, some: list[SGDClassifier], *data: np.ndarray) -> Callable:
+    """Return a loop that asks each of some classifiers for the same."""
+    return lambda: [getattr(voter, action)(*data) for voter in some]
 
 
 def ensemble(pool: str, size: int, rate: float, **options: object) -> LiquidEnsembleClassifier:
@@ -77,65 +102,55 @@ def ensemble(pool: str, size: int, rate: float, **options: object) -> LiquidEnse
     )
 
 
-def pool_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
-    """Return the ratios of the parts of a trial."""
-    rows, everyone, ten = [], np.arange(N_VOTERS), np.arange(10)
+def pool_rows(X: np.ndarray, y: np.ndarray) -> Iterator[Row]:
+    """Yield the parts of a trial."""
+    everyone, ten = np.arange(N_VOTERS), np.arange(10)
     pool = LinearPool(voters(N_VOTERS), CLASSES)
     pool.train(everyone, X[:25], y[:25])
-    loop = loop_over(X[:25], y[:25], N_VOTERS)
-    for u, goal in ((25, "400x / 1000x"), (65, "200x / 450x")):
-        pool.train(everyone, X[:u], y[:u])
-        ours = best(lambda: [pool.train(everyone, X[:u], y[:u]) for _ in range(20)], 9) / 20
-        theirs = best(lambda: [voter.partial_fit(X[:u], y[:u]) for voter in loop], 3)
-        rows.append((f"increment of {u} rows, {N_VOTERS} voters", goal, f"{theirs / ours:.0f}x"))
-    ours = best(lambda: [pool.accuracy(everyone, X[:25], y[:25]) for _ in range(50)], 9) / 50
-    theirs = best(lambda: [voter.score(X[:25], y[:25]) for voter in loop], 3)
-    rows.append(("accuracy of all voters, 25 rows", "1000x / 3000x", f"{theirs / ours:.0f}x"))
-    X_train, y_train = X[:N_TRAIN], y[:N_TRAIN]
-    theirs = best(lambda: [v.fit(X_train, y_train) for v in voters(10)], 5, perf_counter)
-    taken = in_turns(pool, ten, X_train, y_train)
-    for n_jobs, goal in ((1, "3.5x / 6x"), (2, "6x / 11x")):
-        ours = min(taken[n_jobs])
-        rows.append((f"final fit of 10 voters, {n_jobs} thread(s)", goal, f"{theirs / ours:.1f}x"))
-        if n_jobs == 1:
-            step = 1e9 / pool.finish(ten, X_train, y_train)
-            each = f"{ours * step:.0f} / {theirs * step:.0f} ns"
-            rows.append(("a step in the final fit, pool / loop", "", each))
-            rows += [step_figures(n_features) for n_features in (5, 17, 57)]
-            bare = bare_steps(X_train)
-            rows.append(("a bare product and addition, 57 features", "", f"{bare:.0f} ns"))
-    for n in (8, 12, 40):
-        medians = {
-            k: np.median(v) for k, v in in_turns(pool, everyone[:n], X_train, y_train).items()
-        }
-        gain = f"{medians[1] / medians[2]:.2f}x"
-        rows.append((f"two threads against one, final fit of {n} voters", "1x", gain))
-    X_test = X[N_TRAIN:]
-    for label, some, times, goal in (
-        ("predict, 2300 rows", X_test, 1, "15x / 25x"),
-        ("predict, one row", X_test[:1], 50, "100x / 400x"),
+    loop = voters(N_VOTERS)
+    for voter in loop:
+        voter.partial_fit(X[:25], y[:25], classes=CLASSES)
+    for u, aim in ((25, "1000x"), (65, "450x")):
+        cut = X[:u], y[:u]
+        ours, theirs = partial(pool.train, everyone, *cut), each("partial_fit", loop, *cut)
+        yield Row(f"increment of {u} rows, {N_VOTERS} voters", aim, ours, theirs, 20)
+    cut = X[:25], y[:25]
+    ours, theirs = partial(pool.accuracy, everyone, *cut), each("score", loop, *cut)
+    yield Row("accuracy of all voters, 25 rows", "3000x", ours, theirs, 50)
+    for label, some, times, aim in (
+        ("2300 rows", X[N_TRAIN:], 1, "40x"),
+        ("one row", X[:1], 50, "400x"),
     ):
-        ours = best(lambda: [pool.vote(everyone, some) for _ in range(times)], 9) / times
-        theirs = best(lambda: [voter.predict(some) for voter in loop], 3)
-        rows.append((f"{label}, {N_VOTERS} voters", goal, f"{theirs / ours:.0f}x"))
-    return rows
+        ours, theirs = partial(pool.vote, everyone, some), each("predict", loop, some)
+        yield Row(f"predict, {label}, {N_VOTERS} voters", aim, ours, theirs, times)
+    train = X[:N_TRAIN], y[:N_TRAIN]
+    for n_jobs, aim in ((1, "6x"), (2, "11x")):
+        final = LinearPool(voters(10), CLASSES, n_jobs)
+        ours, theirs = partial(final.finish, ten, *train), each("fit", voters(10), *train)
+        name = f"final fit of 10 voters, {n_jobs} thread(s)"
+        yield Row(name, aim, ours, theirs, 5, perf_counter)
 
 
-def in_turns(pool: LinearPool, some: np.ndarray, X: np.ndarray, y: np.ndarray) -> dict:
-    """Return seconds of final fits with one thread and with two, in turns."""
-    taken = {1: [], 2: []}
-    for n_jobs in (1, 2) * 30:  # so that a slow moment of the machine meets both
-        pool.n_jobs = n_jobs
-        taken[n_jobs].append(best(lambda: pool.finish(some, X, y), 1, perf_counter))
-    return taken
+def trial_rows(X: np.ndarray, y: np.ndarray) -> Iterator[Row]:
+    """Yield whole trials, final fit included."""
+    train = X[:N_TRAIN], y[:N_TRAIN]
+    for size, rate, aim in ((25, 0.2, "160x"), (65, 0.05, "120x")):
+        ours, theirs = (
+            partial(ensemble(p, size, rate).fit, *train) for p in ("linear", "estimator")
+        )
+        yield Row(f"whole trial, u = {size}, rate {rate}", aim, ours, theirs)
 
 
-def other_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
-    """Return ratios for other losses, and for data of other kinds."""
+def other_rows(X: np.ndarray, y: np.ndarray) -> Iterator[Row]:
+    """Yield other losses, and data of other kinds, for twelve voters."""
     rng = np.random.default_rng(0)
     cases = [
-        (loss, loss, X[:N_TRAIN], y[:N_TRAIN])
+        (loss, {"loss": loss}, X[:N_TRAIN], y[:N_TRAIN])
         for loss in ("log_loss", "modified_huber", "squared_hinge")
+    ]
+    cases += [
+        (f"{loss}, averaged", {"loss": loss, "average": True}, X[:N_TRAIN], y[:N_TRAIN])
+        for loss in ("hinge", "log_loss")
     ]
     for name, some in (
         ("single precision, 10,000 x 100", rng.normal(size=(10_000, 100)).astype(np.float32)),
@@ -146,38 +161,54 @@ def other_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
     ):
         n_rows, n_features = some.shape
         labels = (some @ rng.normal(size=n_features) + rng.normal(size=n_rows) > 0).astype(int)
-        cases.append((name, "hinge", some, labels))
-    return [row for case in cases for row in figures_of_twelve(*case)]
+        cases.append((name, {}, some, labels))
+    for case in cases:
+        yield from rows_of_twelve(*case)
 
 
-def figures_of_twelve(
-    name: str, loss: str, some: np.ndarray, y: np.ndarray
-) -> list[tuple[str, str, str]]:
-    """Return the ratios of what twelve voters do on some rows."""
-    rows, twelve = [], np.arange(12)
-    loop = [voter.set_params(loss=loss) for voter in voters(12)]
-    pool = LinearPool([clone(voter) for voter in loop], CLASSES)
+def rows_of_twelve(name: str, options: dict, some: np.ndarray, y: np.ndarray) -> Iterator[Row]:
+    twelve, loop = np.arange(12), voters(12, **options)
+    pool = LinearPool(voters(12, **options), CLASSES)
     pool.finish(twelve, some, y)
-    for action, ours, theirs in (
-        (
-            "final fit",
-            partial(pool.finish, twelve, some, y),
-            lambda: [voter.fit(some, y) for voter in loop],
-        ),
+    for voter in loop:
+        voter.partial_fit(some[:65], y[:65], classes=CLASSES)
+    for label, ours, theirs, times in (
+        ("final fit", partial(pool.finish, twelve, some, y), ("fit", some, y), 1),
         (
             "increment of 65 rows",
             partial(pool.train, twelve, some[:65], y[:65]),
-            lambda: [voter.partial_fit(some[:65], y[:65]) for voter in loop],
+            ("partial_fit", some[:65], y[:65]),
+            20,
         ),
-        (
-            "predict",
-            partial(pool.vote, twelve, some),
-            lambda: [voter.predict(some) for voter in loop],
-        ),
+        ("predict", partial(pool.vote, twelve, some), ("predict", some), 5),
     ):
-        ratio = best(theirs, 2) / best(ours, 9)
-        rows.append((f"{action}, 12 voters, {name}", "", f"{ratio:.1f}x"))
-    return rows
+        action, *of = theirs
+        yield Row(f"{label}, 12 voters, {name}", "", ours, each(action, loop, *of), times)
+
+
+def all_rows(X: np.ndarray, y: np.ndarray) -> list[Row]:
+    return [row for part in (pool_rows, trial_rows, other_rows) for row in part(X, y)]
+
+
+def figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
+    """Return figures that are not ratios to a loop."""
+    rows = [step_figures(n_features) for n_features in (5, 17, 57)]
+    for n in (8, 12, 40):
+        pool, some = LinearPool(voters(n), CLASSES), np.arange(n)
+        taken = in_turns(pool, some, X[:N_TRAIN], y[:N_TRAIN])
+        gain = f"{np.median(taken[1]) / np.median(taken[2]):.2f}x"
+        rows.append((f"two threads against one, final fit of {n} voters", "1x", gain))
+    name = "increment, 10,000 voters / 350, over linear growth"
+    return [*rows, (name, "1.2", f"{growth(X, y):.2f}"), *pruned_against_full(X, y)]
+
+
+def in_turns(pool: LinearPool, some: np.ndarray, X: np.ndarray, y: np.ndarray) -> dict:
+    """Return seconds of final fits with one thread and with two, in turns."""
+    taken = {1: [], 2: []}
+    for n_jobs in (1, 2) * 30:  # so that a slow moment of the machine meets both
+        pool.n_jobs = n_jobs
+        taken[n_jobs].append(best(lambda: pool.finish(some, X, y), 1, perf_counter))
+    return taken
 
 
 def step_figures(n_features: int) -> tuple[str, str, str]:
@@ -195,55 +226,6 @@ def step_figures(n_features: int) -> tuple[str, str, str]:
     return name, "", f"{ours:.0f} / {theirs:.0f} ns"
 
 
-def bare_steps(X: np.ndarray) -> float:
-    """Return nanoseconds of a row's product and addition, and nothing else, for four voters."""
-    wide = _aligned_zeros(len(X), -(-X.shape[1] // WIDTH) * WIDTH, float)
-    wide[:, : X.shape[1]] = X
-    orders = np.array([np.random.default_rng(k).permutation(len(X)) for k in range(4)])
-    W = _aligned_zeros(4, wide.shape[1], float)
-    bare(W, wide, orders)
-    return 1e9 * best(lambda: bare(W, wide, orders), 20) / orders.size
-
-
-@njit
-def bare(W, X, orders):
-    machines = (0, 1, 2, 3)
-    rows = (orders[0, 0], orders[1, 0], orders[2, 0], orders[3, 0])
-    dot = dots(W, machines, X, rows)
-    for i in range(orders.shape[1]):
-        added, n = rows, min(i + 1, orders.shape[1] - 1)
-        rows = (orders[0, n], orders[1, n], orders[2, n], orders[3, n])
-        dot, _ = add_and_look_ahead(W, machines, X, added, dot * 1e-12, rows)
-
-
-def trial_figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
-    """Return the ratios of whole trials, final fit included."""
-    rows, X, y = [], X[:N_TRAIN], y[:N_TRAIN]
-    everyone_fits = ensemble("linear", 25, 0.0, mechanism="direct")
-    settings = ((25, 0.2, ("60x / 120x", "0.2 / 0.05")), (65, 0.05, ("50x / 100x", "0.2 / 0.17")))
-    pruned = [ensemble("linear", size, rate) for size, rate, _ in settings]
-    taken = [[], [], []]
-    for _ in range(10):  # in turns, so that a slow moment of the machine meets all
-        for each, model in zip(taken, [everyone_fits, *pruned], strict=True):
-            each.append(best(lambda: model.fit(X, y), 2))
-    full, *ours = map(min, taken)
-    for (size, rate, goals), mine, model in zip(settings, ours, pruned, strict=True):
-        theirs = best(lambda: ensemble("estimator", size, rate).fit(X, y), 3)
-        name = f"u = {size}, rate {rate}"
-        rows.append((f"whole trial, {name}", goals[0], f"{theirs / mine:.0f}x"))
-        rows.append((f"pruned trial / all trained in full, {name}", goals[1], f"{mine / full:.2f}"))
-        cost, of_all = model.training_cost_, everyone_fits.training_cost_.total
-        visits = f"{cost.final_fit / of_all:.3f} + {cost.increments / of_all:.3f}"
-        rows.append((f"the same in sample visits, final fits + increments, {name}", "", visits))
-        left = model.delegation_graph_.representatives
-        alone = f"its final fits alone / those of all, {name}"
-        rows.append((alone, "", f"{final_fits(X, y, left, everyone_fits.estimators_):.3f}"))
-    rows.append(
-        ("increment, 10,000 voters / 350, over linear growth", "1.2", f"{growth(X, y):.2f}")
-    )
-    return rows
-
-
 def growth(X: np.ndarray, y: np.ndarray) -> float:
     """Return how much dearer a voter is among 10,000 than among 350."""
     pools = {n: LinearPool(voters(n), CLASSES) for n in (350, 10_000)}
@@ -256,15 +238,21 @@ def growth(X: np.ndarray, y: np.ndarray) -> float:
     return min(each[10_000]) / min(each[350])
 
 
-def final_fits(X: np.ndarray, y: np.ndarray, left: np.ndarray, fitted: list) -> float:
-    """Return what fitting those who are left takes, of what fitting all takes."""
-    pool = LinearPool([clone(voter) for voter in fitted], CLASSES)
-    everyone = np.arange(N_VOTERS)
-    taken = [[], []]
-    for _ in range(5):  # in turns, as above
-        for each, some in zip(taken, (left, everyone), strict=True):
-            each.append(best(lambda: pool.finish(some, X, y), 2))
-    return min(taken[0]) / min(taken[1])
+def pruned_against_full(X: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, str, str]]:
+    """Yield what a pruned trial takes, of what training everyone in full takes."""
+    X, y = X[:N_TRAIN], y[:N_TRAIN]
+    settings = {"u = 25, rate 0.2": (25, 0.2), "u = 65, rate 0.05": (65, 0.05)}
+    models = [ensemble("linear", 25, 0.0, mechanism="direct")]
+    models += [ensemble("linear", *setting) for setting in settings.values()]
+    taken = [[], [], []]
+    for _ in range(10):  # in turns, so that a slow moment of the machine meets all
+        for seconds, model in zip(taken, models, strict=True):
+            seconds.append(best(lambda: model.fit(X, y), 2))
+    everyone, full = models[0].training_cost_.total, min(taken[0])
+    for name, seconds, model in zip(settings, taken[1:], models[1:], strict=True):
+        visits = model.training_cost_.total / everyone
+        figure = f"{min(seconds) / full:.2f} ({visits:.2f})"
+        yield f"pruned trial / all trained in full (in visits), {name}", "", figure
 
 
 def peers(X: np.ndarray, y: np.ndarray) -> Table:
@@ -287,31 +275,80 @@ def peers(X: np.ndarray, y: np.ndarray) -> Table:
     return table
 
 
+def against(python: str, rounds: int) -> Table:
+    """Return what this version takes against that of another interpreter, both in turns."""
+    here, there = (
+        subprocess.Popen(
+            [interpreter, __file__, "--worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for interpreter in (sys.executable, python)
+    )
+    names, _ = (json.loads(worker.stdout.readline()) for worker in (here, there))
+    table = Table("", "times as fast: median", "range", box=MARKDOWN)
+    for name in track(names, "Measuring"):
+        ratios = []
+        for _ in range(rounds):
+            taken = []
+            for worker in (here, there):
+                worker.stdin.write(name + "\n")
+                worker.stdin.flush()
+                taken.append(float(worker.stdout.readline()))
+            ratios.append(taken[1] / taken[0])
+        span = f"{min(ratios):.2f} to {max(ratios):.2f}"
+        table.add_row(name, f"{np.median(ratios):.2f}x", span)
+    for worker in (here, there):
+        worker.stdin.close()
+        worker.wait()
+    return table
+
+
+def work() -> None:
+    """Take the measurements that come by name, and say how many seconds each took."""
+    rows = {row.name: row for row in all_rows(*data())}
+    print(json.dumps(list(rows)), flush=True)
+    for line in sys.stdin:
+        print(rows[line.strip()].seconds(5), flush=True)
+
+
+def profile(X: np.ndarray, y: np.ndarray) -> None:
+    trial = ensemble("linear", 25, 0.2).fit(X[:N_TRAIN], y[:N_TRAIN])
+    with cProfile.Profile() as profiler:
+        trial.fit(X[:N_TRAIN], y[:N_TRAIN])
+    pstats.Stats(profiler).sort_stats("cumulative").print_stats(20)
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--profile", action="store_true", help="where a trial's time goes")
+    arguments.add_argument("--against", metavar="PYTHON", help="with another version of skliquid")
+    arguments.add_argument("--rounds", type=int, default=7, help="of --against")
+    arguments.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = arguments.parse_args()
     warnings.filterwarnings("ignore")
-    with threadpool_limits(1):
-        measure(profile=options.profile)
-
-
-def measure(*, profile: bool) -> None:
-    X, y = data()
-    if profile:
-        trial = ensemble("linear", 25, 0.2).fit(X[:N_TRAIN], y[:N_TRAIN])  # compile first
-        with cProfile.Profile() as profiler:
-            trial.fit(X[:N_TRAIN], y[:N_TRAIN])
-        pstats.Stats(profiler).sort_stats("cumulative").print_stats(20)
-        return
     console = Console(width=110)
-    parts = [pool_figures, trial_figures, other_figures]
-    rows = [row for part in track(parts, "Measuring") for row in part(X, y)]
-    table = Table("", "floor / aim", "measured", box=MARKDOWN)
-    for row in rows:
+    with threadpool_limits(1):
+        if options.worker:
+            work()
+        elif options.profile:
+            profile(*data())
+        elif options.against:
+            console.print(against(options.against, options.rounds))
+        else:
+            for table in measure(*data()):
+                console.print(table)
+
+
+def measure(X: np.ndarray, y: np.ndarray) -> Iterator[Table]:
+    table = Table("", "aim", "measured", box=MARKDOWN)
+    for row in track(all_rows(X, y), "Measuring"):
+        table.add_row(row.name, row.aim, row.ratio())
+    for row in figures(X, y):
         table.add_row(*row)
-    console.print(table)
-    console.print(peers(X, y))
+    yield table
+    yield peers(X, y)
 
 
 if __name__ == "__main__":

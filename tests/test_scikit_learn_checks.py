@@ -19,7 +19,7 @@ ENSEMBLES = [
     )
     for voter in (SGDClassifier(), GaussianNB(), DecisionTreeClassifier())
     for mechanism in OF_THE_PAPER
-] + [LiquidEnsembleClassifier(n_estimators=n) for n in (12, 20)]  # without and with compiled code
+] + [LiquidEnsembleClassifier(n_estimators=12, pool=pool) for pool in ("auto", "estimator")]
 
 
 def expected_to_fail(ensemble):

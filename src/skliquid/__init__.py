@@ -5,7 +5,7 @@ To read the code, start where the ideas are and follow them outwards:
 1. ``delegation_graph``: who delegates to whom, and the weights that follow;
 2. ``mechanisms``: who delegates next (g), and to whom (p);
 3. ``schedules`` and ``competence``: how many delegate, and what decides who is weak;
-4. ``pools``: how voters are trained and asked; ``linear_reference`` before ``linear_kernel``;
+4. ``pools``: how voters are trained and asked; ``linear_reference`` before ``native``, its C++;
 5. ``training``: the algorithm, on one page;
 6. ``ensemble``: ``LiquidEnsembleClassifier``, the scikit-learn classifier around it;
 7. ``theory``: the paper's formulas;

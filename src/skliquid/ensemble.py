@@ -187,9 +187,9 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         The same in seconds, as far as can be foretold by what went before.
     pool : {"auto", "linear", "estimator"} or DaskPool, default="auto"
         How voters are held. ``"linear"``: ``SGDClassifier`` and ``Perceptron`` voters in one array,
-        trained by compiled code, with the same bits, many times sooner; an error says which
+        trained by compiled code, with the same bits, many times faster; an error says which
         parameter it does not support. ``"estimator"``: one scikit-learn object each.
-        ``"auto"``: linear for those voters that allow it, when there are 20 voters or more.
+        ``"auto"``: linear for those voters that allow it.
         ``DaskPool(client)``: in shards on the workers of a Dask cluster, with the same bits.
     n_jobs : int, default=None
         Number of threads that train and ask voters, as joblib counts them. The result does not

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.exceptions import NotFittedError
@@ -265,10 +266,33 @@ def refuse_plan(name: str, data: Any) -> None:
         )
 
 
+def refuse_broken(X: Any) -> None:
+    """Raise when the indices of a sparse ``X`` do not fit its shape: compiled code trusts them.
+
+    scipy looks at them only when asked, and scikit-learn does not ask.
+    """
+    if not scipy.sparse.issparse(X):
+        return
+    matrix: Any = X
+    try:
+        if matrix.format in ("csr", "csc", "bsr"):
+            parts: Any = matrix.data, matrix.indices, matrix.indptr
+            type(matrix)(parts, shape=matrix.shape, copy=False).check_format(full_check=True)
+        elif matrix.format == "coo":
+            parts = matrix.data, (matrix.row, matrix.col)
+            type(matrix)(parts, shape=matrix.shape, copy=False)
+    except (ValueError, TypeError, IndexError) as error:
+        raise ValueError(
+            f"X must be a sparse matrix whose indices fit its shape {matrix.shape}: {error}. "
+            "Build it again from its rows, columns and values."
+        ) from error
+
+
 def check_X(ensemble: Any, X: Any, *, reset: bool = False, **more: Any) -> Any:
     """Return ``X``, and ``y`` if given, as arrays that every voter of ``ensemble`` accepts."""
     for name, data in [("X", X), *more.items()]:
         refuse_plan(name, data)
+    refuse_broken(X)
     tags = get_tags(ensemble).input_tags
     if getattr(ensemble, "_fitted_pool", None) is not None:
         return _answered(ensemble, X, **more)

@@ -15,7 +15,7 @@ from skliquid.experiments.runner import run_trials
 from skliquid.experiments.store import Store
 from skliquid.experiments.trial import Trial
 
-FEW = {"n_estimators": 12}  # so few that workers need not wait for compiled code to load
+FEW = {"n_estimators": 12}
 TRIALS = [Trial("heart", "ours", SMALL | FEW, number) for number in range(40)]
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from skliquid.native import cosines
 from skliquid.pools.fourier_features import FourierFeatures
-from skliquid.pools.linear_kernel import turn_into_cosines
 from skliquid.pools.linear_reference import cosine
 
 
@@ -32,13 +32,13 @@ def test_features_are_those_of_scikit_learn_but_for_the_last_bits(binary, gamma,
 @given(st.lists(st.floats(-1e9, 1e9) | st.floats(-10, 10), min_size=1, max_size=40))
 def test_compiled_cosines_are_the_readable_ones_to_the_bit(numbers):
     values = np.array(numbers)
-    turn_into_cosines(values, 0.25)
+    cosines(values, 0.25)
     assert values.tolist() == [0.25 * cosine(x) for x in numbers]
     np.testing.assert_allclose(values, 0.25 * np.cos(numbers), rtol=0, atol=3e-16)
 
 
 def test_what_has_no_cosine_is_not_a_number():
     values = np.array([math.inf, -math.inf, math.nan, 0.0])
-    turn_into_cosines(values, 2.0)
+    cosines(values, 2.0)
     assert np.isnan(values[:3]).all()
     assert values[3] == 2.0

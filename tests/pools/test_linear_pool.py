@@ -1,16 +1,6 @@
 """The linear pool has scikit-learn's bits: coefficients, intercepts, iterations, steps."""
 
-import multiprocessing
-import os
 import pickle
-import shutil
-import subprocess
-import sys
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,8 +14,6 @@ from skliquid.pools import (
     EstimatorPool,
     GroupedPool,
     LinearPool,
-    linear_kernel,
-    linear_pool,
     pool_for,
 )
 from skliquid.pools.linear_pool import STOPPING_RULES, _draws, unsupported
@@ -176,22 +164,19 @@ def test_machines_that_weigh_rows_alike_share_what_they_weigh(multiclass):
     pool.train(VOTERS, X, labels)
     for weights, n_different in ((None, 1), (np.ones(len(y)), 1), (np.ones((5, len(y))), 5)):
         importance, of_machines = pool._importance(VOTERS, labels, weights)
-        assert importance.shape == (n_different + 1, len(y))
+        assert importance.shape == (n_different, len(y))
         assert len(of_machines) == len(SEEDS) * len(classes)
         assert of_machines.max() == n_different - 1
 
 
-def test_rows_that_may_not_be_written_need_no_other_compiled_code(binary):
+def test_rows_may_be_read_only(binary):
     X, y = binary[0][:, :24].copy(), binary[1]
     for kind in (np.asarray, scipy.sparse.csr_matrix):
         rows = kind(X)
-        trained(rows, y)
-        n_before = len(linear_kernel.take_epochs.signatures), len(linear_kernel.judge.signatures)
+        expected = trained(rows, y)
         for array in (rows,) if kind is np.asarray else (rows.data, rows.indices, rows.indptr):
             array.flags.writeable = False
-        trained(rows, y)
-        n_after = len(linear_kernel.take_epochs.signatures), len(linear_kernel.judge.signatures)
-        assert n_after == n_before
+        assert np.array_equal(trained(rows, y), expected)
 
 
 def trained(X, y):
@@ -375,92 +360,17 @@ def test_sparse_rows_of_few_numbers_leave_no_doubt_about_votes(monkeypatch):
 def test_threads_do_not_change_a_bit(binary, monkeypatch, options):
     X, y = binary
     monkeypatch.setattr("skliquid.pools.linear_pool._WORK_OF_A_THREAD", 1)
-    trained_by, train = [], linear_kernel.take_epochs
-
-    def take_epochs(*arguments):
-        trained_by.append(threading.current_thread())
-        return train(*arguments)
-
-    monkeypatch.setattr(linear_kernel, "take_epochs", take_epochs)
-    monkeypatch.setattr("skliquid.pools.linear_pool._helpers", cache(lambda: helpers))
+    monkeypatch.setattr("skliquid.pools.linear_pool.effective_n_jobs", lambda n: n)
     voters, pools = np.arange(23), {}
-    with ThreadPoolExecutor(4) as helpers:
-        for n in (1, 2, 5):
-            pools[n] = LinearPool([sgd(**options)(s) for s in voters], np.array([0, 1]), n)
-            trained_by.clear()
-            for _ in range(1000):
-                pools[n].finish(voters, X, y)
-                if len(set(trained_by)) == n:  # others may be late, and are then not waited for
-                    break
-            else:
-                pytest.fail(f"{n} threads never trained together")
-    for n in (2, 5):
+    for n in (1, 2, 5, 64):
+        pools[n] = LinearPool([sgd(**options)(s) for s in voters], np.array([0, 1]), n)
+        pools[n].train(voters, X, y)
+        pools[n].finish(voters, X, y)
+    for n in (2, 5, 64):
         for ours, theirs in zip(
             pools[1].estimators(voters), pools[n].estimators(voters), strict=True
         ):
             assert_same_bits(ours, theirs)
-
-
-def test_nobody_waits_for_threads_that_do_not_come(binary, monkeypatch):
-    X, y = binary
-    monkeypatch.setattr("skliquid.pools.linear_pool._WORK_OF_A_THREAD", 1)
-    voters, stop = np.arange(23), threading.Event()
-    one, two = (LinearPool([sgd()(s) for s in voters], np.array([0, 1]), n) for n in (1, 2))
-    with ThreadPoolExecutor(1) as busy:
-        busy.submit(stop.wait)
-        monkeypatch.setattr("skliquid.pools.linear_pool._helpers", cache(lambda: busy))
-        try:
-            two.finish(voters, X, y)
-        finally:
-            stop.set()
-    one.finish(voters, X, y)
-    for ours, theirs in zip(one.estimators(voters), two.estimators(voters), strict=True):
-        assert_same_bits(ours, theirs)
-
-
-def test_threads_that_cannot_be_had_are_done_without(binary, monkeypatch):
-    X, y = binary
-    monkeypatch.setattr("skliquid.pools.linear_pool._WORK_OF_A_THREAD", 1)
-    gone = ThreadPoolExecutor(1)
-    gone.shutdown()
-    monkeypatch.setattr("skliquid.pools.linear_pool._helpers", cache(lambda: gone))
-    pool = LinearPool([sgd()(s) for s in range(23)], np.array([0, 1]), 2)
-    assert pool.finish(np.arange(23), X, y) > 0
-
-
-def test_threads_are_waited_for_when_one_fails():
-    has_begun, done = threading.Event(), []
-
-    def do():
-        if threading.current_thread() is threading.main_thread():
-            assert has_begun.wait(60)
-            raise KeyboardInterrupt
-        has_begun.set()
-        time.sleep(0.2)
-        done.append(True)
-
-    with pytest.raises(KeyboardInterrupt):
-        linear_pool._share(do, 2)
-    assert done
-
-
-def test_few_voters_are_trained_by_one_thread(binary, monkeypatch):
-    X, y = binary
-    monkeypatch.setattr("skliquid.pools.linear_pool._WORK_OF_A_THREAD", 1)
-    monkeypatch.setattr("skliquid.pools.linear_pool._helpers", None)  # which is then not called
-    pool = LinearPool([sgd()(s) for s in range(7)], np.array([0, 1]), 2)
-    assert pool.finish(np.arange(7), X, y) > 0
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
-def test_threads_are_started_anew_in_a_forked_process():
-    linear_pool._helpers().submit(int).result()
-    with multiprocessing.get_context("fork").Pool(1) as process:
-        assert process.apply_async(_helpers_help).get(60)
-
-
-def _helpers_help():
-    return linear_pool._helpers().submit(lambda: True).result(30)
 
 
 def test_coefficients_out_of_range_are_an_error(binary):
@@ -568,13 +478,13 @@ def test_a_list_of_losses_has_a_linear_pool_for_each(binary):
     assert pickle.loads(pickle.dumps(both[0])).score(X, y) == both[1].score(X, y)
 
 
-def test_auto_takes_the_linear_pool_where_it_pays_and_can():
+def test_auto_takes_the_linear_pool_where_it_can():
     def kind(n, *kinds, asked="auto"):
         return type(pool_for(asked, kinds, range(n), np.array([0, 1]), None))
 
-    assert kind(20, SGDClassifier()) is LinearPool
-    assert kind(19, SGDClassifier()) is EstimatorPool
+    assert kind(1, SGDClassifier()) is LinearPool
     assert kind(2, SGDClassifier(), asked="linear") is LinearPool
+    assert kind(20, SGDClassifier(), asked="estimator") is EstimatorPool
     assert kind(20, SGDClassifier(penalty="l1")) is EstimatorPool
     assert kind(20, SGDClassifier(), SGDClassifier(alpha=1.0)) is LinearPool
     assert kind(20, SGDClassifier(), SGDClassifier(loss="log_loss")) is GroupedPool
@@ -623,62 +533,6 @@ def test_what_voters_draw_has_to_be_supported_too(binary):
         ensemble.fit(*binary)
     with pytest.raises(ValueError, match="param_distributions must not draw random_state"):
         ensemble.set_params(param_distributions={"random_state": [1, None]}).fit(*binary)
-
-
-def test_importing_skliquid_does_not_import_numba():
-    code = "import sys, skliquid; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-FIT = """
-import numpy as np
-from skliquid import LiquidEnsembleClassifier
-X = np.random.default_rng(0).normal(size=(80, 3))
-print(LiquidEnsembleClassifier(n_estimators=20, n_final=2).fit(X, X[:, 0] > 0).predict(X).shape)
-"""
-
-
-COSINE = """
-import numpy as np
-from skliquid.pools.linear_kernel import turn_into_cosines
-values = np.ones(1)
-turn_into_cosines(values, 1.0)
-print(values[0])
-"""
-
-
-def run(code, **environment):
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-
-def test_compiling_says_so_once_and_then_loads_from_disk(tmp_path):
-    first, second = (run(FIT, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
-    assert "skliquid prepares its linear voters: compiled once" in first.stderr
-    assert second.stderr == ""
-    assert first.stdout == second.stdout == "(80,)\n"
-
-
-def test_compiled_code_need_not_be_kept_on_disk():
-    no_folder = """
-import numba.core.caching as caching
-getattr(caching, "CacheImpl", getattr(caching, "_CacheImpl", None))._locator_classes = []
-"""
-    assert float(run(no_folder + COSINE).stdout) == pytest.approx(np.cos(1))
-
-
-def test_compiled_code_is_not_kept_when_another_file_has_changed(tmp_path):
-    package = Path(linear_kernel.__file__).parents[2]
-    shutil.copytree(package, tmp_path / "skliquid", ignore=shutil.ignore_patterns("__pycache__"))
-    assert float(run(COSINE, PYTHONPATH=str(tmp_path)).stdout) == pytest.approx(np.cos(1))
-    with (tmp_path / "skliquid/pools/linear_reference.py").open("a") as reference:
-        reference.write("SINE = (0.0,) * len(SINE)\n")
-    assert float(run(COSINE, PYTHONPATH=str(tmp_path)).stdout) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("rule", STOPPING_RULES)

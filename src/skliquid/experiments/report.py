@@ -22,7 +22,7 @@ from skliquid.experiments.tables import Results, Table
 from skliquid.experiments.trial import Trial, code_version
 
 Plan = Sequence[tuple[Experiment, Sequence[Trial]]]
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
 
 
 @dataclass

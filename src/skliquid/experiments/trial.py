@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
+from skliquid import native
 from skliquid.datasets.catalogue import CATALOGUE
 from skliquid.experiments.methods import Result, run
 from skliquid.experiments.protocols import PROTOCOLS, VARIATIONS, halves
@@ -77,10 +78,10 @@ def _libraries() -> ThreadpoolController:
 @cache
 def code_version() -> str:
     """Return a hash of all code that a trial's result may depend on."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(native.SOURCES.encode())
     for path, content in sorted(_sources(files("skliquid"))):
         folder, _, name = path.removesuffix(".py").rpartition("/")
-        is_of_trials = folder.split("/")[0] in ("", "mechanisms", "pools")
+        is_of_trials = folder.split("/")[0] in ("", "mechanisms", "native", "pools")
         if is_of_trials or (folder == "experiments" and name in _OF_EXPERIMENTS):
             digest.update(path.encode() + b"\0" + content + b"\0")
     return digest.hexdigest()[:16]

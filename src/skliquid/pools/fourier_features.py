@@ -8,6 +8,7 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skliquid import native
 from skliquid.arrays import Floats
 
 
@@ -83,13 +84,11 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def waves(self, X: Any) -> Floats:
         """Return the features of rows that were checked."""
-        from skliquid.pools.linear_kernel import turn_into_cosines
-
         sampler = self.sampler_
         waves: Floats = X @ sampler.random_weights_
         waves += sampler.random_offset_
         if waves.dtype == np.float64 and waves.flags.c_contiguous:
-            turn_into_cosines(waves.reshape(-1), (2.0 / self.n_components) ** 0.5)
+            native.cosines(waves.reshape(-1), (2.0 / self.n_components) ** 0.5)
         else:
             np.cos(waves, waves)
             waves *= (2.0 / self.n_components) ** 0.5

@@ -25,9 +25,6 @@ from skliquid.pools.pool import VoterPool, hold
 from skliquid.pools.sampled_pool import SampledPool
 from skliquid.pools.voters import Variety, taken, voters_of
 
-FEWEST_LINEAR_VOTERS = 20
-"""Below this, ``"auto"`` does not wait for compiled code to load; the results are the same."""
-
 _ALIKE = Variety()
 
 
@@ -65,10 +62,10 @@ def _grouped(
     chosen: Sequence[int],
 ) -> VoterPool:
     """Return a pool of the voters ``chosen``, in parts by what they share."""
-    is_linear = name == "linear" or (name == "auto" and len(seeds) >= FEWEST_LINEAR_VOTERS)
 
     def key(voter: Any) -> Any:
-        return shared_parameters(voter) if is_linear and unsupported(voter) is None else None
+        is_linear = name != "estimator" and unsupported(voter) is None
+        return shared_parameters(voter) if is_linear else None
 
     voters = voters_of(kinds, seeds, variety.params)
     key_of_kind = list(map(key, kinds))

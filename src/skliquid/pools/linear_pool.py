@@ -2,12 +2,8 @@
 
 import copy
 import math
-import os
-import sys
-import threading
 import warnings
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cache
 from numbers import Real
 from typing import Any
@@ -24,6 +20,7 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.fixes import parse_version
 
+from skliquid import native
 from skliquid.arrays import Floats, Labels, Voters, Votes
 from skliquid.pools import linear_reference
 from skliquid.pools.voters import Copies, twin, values_of, weights_of
@@ -43,17 +40,13 @@ _ROWS_THAT_PAY_A_PRODUCT = 128
 _COLUMNS_AT_ONCE = 16  # a sparse row's number is multiplied with a cache line or two
 _SCORES_AT_ONCE = 150_000  # they stay in the cache until they are judged
 _N_LANES = 4
-_WIDTH = 8  # features are padded to a multiple: the kernel takes that many at once
+_WIDTH = 8  # features are padded to a multiple: the core takes that many at once
 _CACHE_LINE = 64  # bytes
 _MOST_NUMBERS_TO_COPY = 2**24  # beyond this, rows are not copied to be padded
-_COMPILED: set[tuple[Any, ...]] = set()
-_COMPILING = "skliquid prepares its linear voters: compiled once, then loaded from disk.\n"
-_SECONDS_WITHOUT_A_WORD = 2
 _BLANK = ("intercept", "average_intercept", "shows_average")
 _MOST_ORDERS_TO_KEEP = 2**20
 _NO_ORDERS = np.empty((0, 0), dtype=np.int32)
 _LARGEST_INT = 2**31 - 1
-_MOST_DRAWS = 624 - 397  # those that a Mersenne twister makes of its seed alone
 STOPPING_RULES = ("loss", "objective")
 """What must stop decreasing for a final fit to end: the loss, or the loss and the penalty."""
 
@@ -314,22 +307,15 @@ class LinearPool:
             machines = np.arange(len(machines))
         by_product = not is_sparse and X.shape[0] >= _ROWS_THAT_PAY_A_PRODUCT
         keeps = is_of_increment and self._subspaces is None
-        fitting = coef[:, : X.shape[1]] if by_product else coef  # a product needs no padding
-        rows, norms = self._kept_rows(X) if keeps else self._rows(X, fitting)
-        kernel, n_machines = _kernel(), self._n_machines
+        rows, norms = self._kept_rows(X) if keeps else self._rows(X, coef, pad=not by_product)
         doubtful = np.zeros(len(voters), dtype=np.bool_)
-        n_terms = int(np.diff(rows.indptr).max(initial=0)) if is_sparse else coef.shape[1]
-
-        def judge(n: int) -> None:
-            some, filled = machines[: n * n_machines], (norms, votes[:n], doubtful[:n])
-            if not by_product:
-                kernel.fill_votes(coef, intercept, some, n_machines, n_terms, rows, *filled)
-                return
-            for start, scores in _products(coef[some], rows, len(norms)):
-                kernel.judge(scores, start, coef, intercept, some, n_machines, n_terms, *filled)
-
-        _compile_first(("vote", coef.dtype, is_sparse, by_product, self._votes_dtype), judge)
-        judge(len(voters))
+        filled = norms, votes, doubtful
+        if by_product:
+            voting = coef, intercept, machines, self._n_machines
+            for start, scores in _products(coef[machines], rows, len(norms)):
+                native.judge(scores, start, *voting, *filled)
+        else:
+            native.vote(coef, intercept, machines, self._n_machines, rows, *filled)
         if doubtful.any():
             shown = self._shown()
             for k in np.flatnonzero(doubtful):
@@ -409,7 +395,7 @@ class LinearPool:
         dtype = self._fitted_attributes["coef_"].dtype
         width = _padded(X.shape[1])
         n = len(self._voters) * self._n_machines
-        each = np.zeros(n, dtype=_kernel().MACHINE)
+        each = np.zeros(n, dtype=native.MACHINE)
         for name in ("alpha", "eta0"):
             each[name] = np.repeat(values_of(self._voters, name), self._n_machines)
         each["problem"] = np.tile(np.arange(self._n_machines), len(self._voters))
@@ -469,35 +455,27 @@ class LinearPool:
         return whole
 
     def _kept_rows(self, X: Any) -> tuple[Any, Floats]:
-        """Return the rows as the kernel takes them; kept, since voters are asked of them too."""
+        """Return the rows as the core takes them; kept, since voters are asked of them too."""
         last, rows = self._last_rows
         if last is not X:
             rows = self._rows(X, self._state["coef"])
             self._last_rows = X, rows
         return rows  # type: ignore[no-any-return]  # it is kept beside its X, as Any
 
-    def _rows(self, X: Any, coef: NDArray[Any]) -> tuple[Any, Floats]:
-        """Return the rows as the kernel takes them with ``coef``, and the length of each."""
-        dtype = coef.dtype
+    def _rows(self, X: Any, coef: NDArray[Any], *, pad: bool = True) -> tuple[Any, Floats]:
+        """Return the rows as the core takes them with ``coef``, and the length of each."""
+        rows: Any = X
         if scipy.sparse.issparse(X):
-            csr: Any = X
-            csr = csr.tocsr().astype(dtype, copy=False)
-            squares = _squares_of(csr)
-            rows = _kernel().SparseRows(
-                _to_read(csr.data),
-                _to_read(csr.indices.astype(np.int32, copy=False)),
-                csr.indptr.astype(np.int64),
-            )
+            csr = rows.tocsr().astype(coef.dtype, copy=False)
+            indices, indptr = csr.indices.astype(np.int32, copy=False), csr.indptr.astype(np.int64)
+            rows = native.SparseRows(csr.data, indices, indptr, csr.shape[1])
+        elif not pad or X.shape[1] == coef.shape[1] or X.size > _MOST_NUMBERS_TO_COPY:
+            rows = np.ascontiguousarray(X, dtype=coef.dtype)
         else:
-            width = coef.shape[1]
-            if X.shape[1] == width or X.shape[0] * width > _MOST_NUMBERS_TO_COPY:
-                rows = np.ascontiguousarray(X, dtype=dtype)
-            else:
-                rows = _aligned_zeros(X.shape[0], width, dtype)
-                rows[:, : X.shape[1]] = X
-            squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-            rows = _to_read(rows)
-        norms = np.sqrt(np.asarray(squares, dtype=np.float64).ravel()) + _kernel().SHORTEST
+            rows = _aligned_zeros(X.shape[0], coef.shape[1], coef.dtype)
+            rows[:, : X.shape[1]] = X
+        norms = np.empty(X.shape[0])
+        native.row_norms(rows, coef, norms)
         return rows, norms
 
     def _take_epochs(
@@ -535,36 +513,35 @@ class LinearPool:
         max_iter: int,
         tol: float,
     ) -> Voters:
-        """Train ``voters`` in one call of the kernel."""
+        """Train ``voters`` in one call of the core."""
         machines = self._machines_of(voters)
-        kernel, state = _kernel(), self._state
         rows, norms = self._kept_rows(self._seen_by_all(voters, X))
-        labels, each = self._labels(y), state["each"]
+        labels, each = self._labels(y), self._state["each"]
         importance, each["weights"][machines] = self._importance(voters, y, sample_weight)
         if self._subspaces is not None:
             first_row = np.repeat(np.arange(len(voters)), self._n_machines) * len(y)
             each["first_row"][machines] = first_row
-        is_sparse = bool(scipy.sparse.issparse(X))
-        settings = self._settings(is_sparse=is_sparse, max_iter=max_iter, tol=tol)
-
-        arrays, orders = self._arrays(), self._kept_orders(len(y) if max_iter == 1 else 0)
-        queue = np.zeros(1, dtype=np.int64)
-
-        def take(n: int = len(machines)) -> None:
-            data = rows, labels, importance, norms
-            kernel.take_epochs(arrays, machines[:n], queue, *data, settings, orders)
-
-        _compile_first(("train", state["coef"].dtype, is_sparse), take)
-        queue[0] = 0
-        n_threads = len(machines) * len(y) * X.shape[1] * min(max_iter, 5) // _WORK_OF_A_THREAD
-        if n_threads > 1 and (n_jobs := effective_n_jobs(self.n_jobs)) > 1:
-            at_once = kernel.n_side_by_side(arrays, rows, settings)
-            _share(take, min(n_threads, n_jobs, len(machines) // at_once))
-        else:
-            take()
+        native.train(
+            *self._arrays(),
+            machines,
+            rows,
+            labels,
+            importance,
+            norms,
+            self._kept_orders(len(y) if max_iter == 1 else 0),
+            self._settings(is_sparse=scipy.sparse.issparse(X), max_iter=max_iter, tol=tol),
+            self._n_threads(len(machines) * len(y) * X.shape[1] * min(max_iter, 5)),
+        )
         if not self._averages:
             each["intercept"][machines] = self._stored(each["intercept"][machines])
         return self._in_doubt(voters, each["verdict"][machines])
+
+    def _n_threads(self, work: int) -> int:
+        """Return how many threads pay for ``work``, in multiplications."""
+        n_threads = work // _WORK_OF_A_THREAD
+        if n_threads <= 1:
+            return 1
+        return int(min(n_threads, effective_n_jobs(self.n_jobs)))
 
     def _in_doubt(self, voters: Voters, verdict: NDArray[np.int64]) -> Voters:
         """Return those of ``voters`` for which scikit-learn has to be asked."""
@@ -587,21 +564,22 @@ class LinearPool:
             self._orders = np.full((n, n_rows), -1, dtype=np.int32)
         return self._orders
 
-    def _arrays(self) -> Any:
-        """Return the state as the kernel takes it, to be changed in place."""
-        return _kernel().Machines(**self._state)
+    def _arrays(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.uint8]]:
+        """Return the state as the core takes it, to be changed in place."""
+        state = self._state
+        return state["coef"], state["average"], state["each"].view(np.uint8)
 
-    def _settings(self, *, is_sparse: bool, max_iter: int, tol: float) -> Any:
-        """Return what all machines of a call have in common, as the kernel takes it."""
-        kernel, shared = _kernel(), self._shared
+    def _settings(self, *, is_sparse: bool, max_iter: int, tol: float) -> native.Settings:
+        """Return what all machines of a call have in common."""
+        shared = self._shared
         if self.stopping_rule not in STOPPING_RULES:
             raise ValueError(
                 f"stopping_rule must be one of {', '.join(STOPPING_RULES)}: got "
                 f"{self.stopping_rule!r}. Choose one."
             )
-        return kernel.Settings(
-            loss=getattr(kernel, shared["loss"].upper()),
-            learning_rate=getattr(kernel, shared["learning_rate"].upper()),
+        return native.Settings(
+            loss=native.LOSSES.index(shared["loss"]),
+            learning_rate=native.LEARNING_RATES.index(shared["learning_rate"]),
             power_t=float(shared["power_t"]),
             penalized=shared["penalty"] == "l2",
             penalty_counts=shared["penalty"] == "l2"
@@ -633,7 +611,7 @@ class LinearPool:
         return intercept.astype(self._intercept_dtype).astype(np.float64)
 
     def _count_steps(self, voters: Voters, n_rows: int) -> None:
-        """Count the steps just taken, and fold what the kernel left open into the averages.
+        """Count the steps just taken, and fold what the core left open into the averages.
 
         Once an average is shown, scikit-learn starts later calls from the intercept it had before;
         with several classes it writes the new one over the averaged. We do as it does.
@@ -646,7 +624,7 @@ class LinearPool:
             for m, a in zip(machines.tolist(), factors.tolist(), strict=True):
                 axpy(coef[m], average[m], a=a)
         average_from = int(self._shared["average"])
-        _kernel().count_steps(self._arrays(), machines, self._n_machines, n_rows, average_from)
+        native.count_steps(*self._arrays(), machines, self._n_machines, n_rows, average_from)
 
     def _shown(self) -> tuple[NDArray[Any], Floats]:
         """Return the coefficients and intercepts that machines vote by."""
@@ -712,7 +690,7 @@ class LinearPool:
     def _importance(
         self, voters: Voters, y: Labels, sample_weight: Floats | None
     ) -> tuple[NDArray[Any], NDArray[np.intp]]:
-        """Return what rows weigh, a last row of zeros, and which of these each machine takes.
+        """Return what rows weigh, and which of these weights each machine takes.
 
         Machines that weigh rows alike share them: with many classes, all those of a voter may.
         """
@@ -728,35 +706,9 @@ class LinearPool:
         weights = alike[None]  # voter, machine, row
         if sample_weight is not None:
             weights = weights * sample_weight.reshape(-1, 1, len(y)).astype(dtype)
-        n_different = len(weights) * len(alike)
-        importance = np.zeros((n_different + 1, len(y)), dtype=dtype)
-        importance[:-1] = weights.reshape(n_different, len(y))
+        importance = np.ascontiguousarray(weights.reshape(-1, len(y)))
         first = np.arange(len(voters)) * (len(alike) if len(weights) > 1 else 0)
         return importance, np.add.outer(first, np.arange(self._n_machines) % len(alike)).ravel()
-
-
-def _to_read(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a view that is read-only, as memory maps are, so that one compiled loop serves all."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
-
-
-def _squares_of(csr: Any) -> Floats:
-    """Return the squared length of each sparse row; infinite if a feature comes twice in one.
-
-    Such rows may be longer than the sum of what they hold, so that no bound would hold: their
-    products are taken in order.
-    """
-    if not csr.has_canonical_format:
-        merged = csr.copy()
-        merged.sum_duplicates()
-        if merged.nnz < csr.nnz:
-            return np.full(csr.shape[0], np.inf)
-    row_of_each = np.repeat(np.arange(csr.shape[0]), np.diff(csr.indptr))
-    values = csr.data.astype(np.float64)
-    squares = np.bincount(row_of_each, weights=values * values, minlength=csr.shape[0])
-    return squares.astype(np.float64, copy=False)
 
 
 def _padded(n_features: int) -> int:
@@ -797,62 +749,6 @@ def _weights(sample_weight: Floats | None) -> dict[str, Floats]:
     return {} if sample_weight is None else {"sample_weight": sample_weight}
 
 
-def _kernel() -> Any:
-    """Return the compiled loops; numba is imported when the first linear voter trains."""
-    from skliquid.pools import linear_kernel
-
-    return linear_kernel
-
-
-@cache
-def _helpers() -> ThreadPoolExecutor:
-    """Return threads that wait for work; to start one takes longer than many a fit."""
-    return ThreadPoolExecutor(os.cpu_count(), "skliquid")
-
-
-def _dismiss_helpers() -> None:
-    """Let the threads end: a process that is forked would believe that it has them too."""
-    if _helpers.cache_info().currsize:
-        helpers = _helpers()
-        _helpers.cache_clear()
-        helpers.shutdown()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_dismiss_helpers, after_in_child=_helpers.cache_clear)
-
-
-def _share(do: Callable[[], None], n_threads: int) -> None:
-    """Do what ``n_threads`` can do at once: this one at once, others as soon as they come.
-
-    Work that is shared goes on from where others are, so nobody waits for one that comes late.
-    """
-    helping: list[Future[None]] = []
-    try:
-        while len(helping) < n_threads - 1 and (helper := _helper(do)):
-            helping.append(helper)
-        do()
-    finally:  # they write to what the caller will use
-        helping = [helper for helper in helping if not helper.cancel()]
-        try:
-            wait(helping)
-        finally:  # also when interrupted
-            wait(helping)
-    for helper in helping:
-        helper.result()
-
-
-def _helper(do: Callable[[], None]) -> Future[None] | None:
-    """Return what a thread will have done, or None if none can be had."""
-    helpers = _helpers()
-    try:
-        return helpers.submit(do)
-    except RuntimeError:  # there are too many threads, or the process is ending or being forked
-        helpers.shutdown(wait=False, cancel_futures=True)
-        _helpers.cache_clear()
-        return None
-
-
 def _products(
     coef: NDArray[Any], rows: NDArray[Any], n_rows: int
 ) -> Iterator[tuple[int, NDArray[Any]]]:
@@ -863,23 +759,11 @@ def _products(
         yield start, weights @ rows[start : start + n_at_once].T
 
 
-def _compile_first(key: tuple[Any, ...], do: Callable[[int], Any]) -> None:
-    """Compile what ``do`` calls for any number, or load it; say so when it takes long."""
-    if key not in _COMPILED:
-        notice = threading.Timer(_SECONDS_WITHOUT_A_WORD, sys.stderr.write, [_COMPILING])
-        notice.start()
-        try:
-            do(0)
-        finally:
-            notice.cancel()
-        _COMPILED.add(key)
-
-
 def _draws(seeds: NDArray[np.int64], n_draws: int) -> NDArray[np.int64]:
     """Return the first draws of ``RandomState(seed).randint(2**31 - 1)`` for each seed."""
     draws: NDArray[np.int64] = np.full((len(seeds), n_draws), -1)
-    if n_draws <= _MOST_DRAWS:
-        draws = _kernel().legacy_draws(seeds, n_draws)
+    if n_draws <= native.MOST_DRAWS:
+        native.draw_seeds(seeds, draws)
     for k in np.flatnonzero((draws < 0).any(axis=1)):
         draws[k] = np.random.RandomState(seeds[k]).randint(_LARGEST_INT, size=n_draws)
     return draws

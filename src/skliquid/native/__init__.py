@@ -1,0 +1,92 @@
+"""The native core: inner loops in C++, entered through one door that checks every array.
+
+``door.cpp`` holds the checks. Everything else in Python that needs a compiled loop imports it from
+here.
+"""
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+try:
+    from skliquid.native import _core
+except ImportError as error:
+    raise ImportError(
+        "skliquid's native core must be built before it is imported, and was not found: "
+        f"{error}. Install skliquid with pip, or with `pip install --editable .` from its sources."
+    ) from error
+
+__all__ = [
+    "LEARNING_RATES",
+    "LOSSES",
+    "MACHINE",
+    "MOST_DRAWS",
+    "SOURCES",
+    "Settings",
+    "SparseRows",
+    "cosines",
+    "count_steps",
+    "draw_seeds",
+    "instruction_sets",
+    "instructions",
+    "judge",
+    "row_norms",
+    "train",
+    "use_instructions",
+    "vote",
+]
+
+SOURCES = _core.SOURCES
+Settings = _core.Settings
+cosines = _core.cosines
+count_steps = _core.count_steps
+draw_seeds = _core.draw_seeds
+instruction_sets = _core.instruction_sets
+instructions = _core.instructions
+judge = _core.judge
+row_norms = _core.row_norms
+train = _core.train
+use_instructions = _core.use_instructions
+vote = _core.vote
+
+LOSSES = ("hinge", "perceptron", "squared_hinge", "modified_huber", "log_loss")
+LEARNING_RATES = ("constant", "optimal", "invscaling")
+
+MACHINE = np.dtype(
+    [
+        ("alpha", np.float64),
+        ("eta0", np.float64),
+        ("seed", np.int64),
+        ("problem", np.int64),
+        ("weights", np.int64),
+        ("first_row", np.int64),
+        ("steps", np.float64),
+        ("n_iter", np.int64),
+        ("verdict", np.int64),
+        ("intercept", np.float64),
+        ("average_intercept", np.float64),
+        ("shows_average", np.int64),
+        ("average_a", np.float64),
+        ("average_b", np.float64),
+        ("scale", np.float64),
+        ("new_intercept", np.float64),
+    ]
+)
+"""A binary linear classifier, apart from its coefficients: ``Machine`` in ``linear.hpp``."""
+
+MOST_DRAWS = 624 - 397
+"""How many draws a Mersenne twister makes of its seed alone."""
+
+
+class SparseRows(NamedTuple):
+    """Rows of a CSR matrix, as the core takes them."""
+
+    data: Any
+    indices: Any
+    indptr: Any
+    n_columns: int
+
+
+if "SKLIQUID_INSTRUCTIONS" in os.environ:  # to measure, or to rule out a processor's own faults
+    use_instructions(os.environ["SKLIQUID_INSTRUCTIONS"])

@@ -1,0 +1,70 @@
+from typing import Any
+
+SOURCES: str
+
+class Settings:
+    def __init__(
+        self,
+        *,
+        loss: int,
+        learning_rate: int,
+        power_t: float,
+        penalized: bool,
+        penalty_counts: bool,
+        intercept_step: float,
+        shuffles: bool,
+        average_from: int,
+        max_iter: int,
+        tol: float,
+        n_iter_no_change: int,
+    ) -> None: ...
+
+def train(
+    coef: Any,
+    average: Any,
+    machines: Any,
+    chosen: Any,
+    rows: Any,
+    labels: Any,
+    importance: Any,
+    row_norms: Any,
+    orders: Any,
+    settings: Settings,
+    n_threads: int,
+) -> None: ...
+def count_steps(
+    coef: Any,
+    average: Any,
+    machines: Any,
+    chosen: Any,
+    n_machines: int,
+    n_rows: int,
+    average_from: int,
+) -> None: ...
+def vote(
+    coef: Any,
+    intercept: Any,
+    machines: Any,
+    n_machines: int,
+    rows: Any,
+    row_norms: Any,
+    votes: Any,
+    doubtful: Any,
+) -> None: ...
+def judge(
+    scores: Any,
+    start: int,
+    coef: Any,
+    intercept: Any,
+    machines: Any,
+    n_machines: int,
+    row_norms: Any,
+    votes: Any,
+    doubtful: Any,
+) -> None: ...
+def row_norms(rows: Any, coef: Any, norms: Any) -> None: ...
+def cosines(values: Any, factor: float) -> None: ...
+def draw_seeds(seeds: Any, draws: Any) -> None: ...
+def instruction_sets() -> list[str]: ...
+def use_instructions(name: str) -> None: ...
+def instructions() -> str: ...

@@ -1,0 +1,156 @@
+// Arrays that Python hands over, checked: kind of numbers, dimensions, layout, who may write.
+
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstdint>
+#include <string>
+
+namespace skliquid {
+
+namespace nb = nanobind;
+
+// Say which argument breaks which rule, the value, and the way out.
+[[noreturn]] inline void refuse(const std::string& message) {
+  throw nb::value_error(message.c_str());
+}
+
+inline std::string text(std::int64_t number) { return std::to_string(number); }
+
+// What numbers are called, and which letters of the buffer protocol stand for them.
+template <class T>
+struct Kind;
+template <>
+struct Kind<double> {
+  static constexpr const char *name = "float64", *letters = "d";
+};
+template <>
+struct Kind<float> {
+  static constexpr const char *name = "float32", *letters = "f";
+};
+template <>
+struct Kind<std::int64_t> {
+  static constexpr const char *name = "int64", *letters = "lq";
+};
+template <>
+struct Kind<std::int32_t> {
+  static constexpr const char *name = "int32", *letters = "il";
+};
+template <>
+struct Kind<std::uint32_t> {
+  static constexpr const char *name = "uint32", *letters = "IL";
+};
+template <>
+struct Kind<std::uint16_t> {
+  static constexpr const char *name = "uint16", *letters = "H";
+};
+template <>
+struct Kind<std::uint8_t> {
+  static constexpr const char *name = "uint8", *letters = "B";
+};
+template <>
+struct Kind<bool> {
+  static constexpr const char *name = "bool", *letters = "?";
+};
+
+// A C-contiguous array of a Python object. The object cannot be resized while this exists.
+class Array {
+  Py_buffer buffer{};
+  const char* name;
+
+ public:
+  enum class Use { read, write };
+
+  Array(nb::handle object, const char* argument, int n_dimensions, Use use) : name(argument) {
+    const int flags = PyBUF_FORMAT | PyBUF_ND | PyBUF_STRIDES;
+    if (PyObject_GetBuffer(object.ptr(), &buffer, flags) != 0) {
+      PyErr_Clear();
+      throw nb::type_error(
+          (std::string(name) + " must be an array in memory: convert it with numpy.asarray.")
+              .c_str());
+    }
+    try {
+      check(n_dimensions, use);
+    } catch (...) {
+      PyBuffer_Release(&buffer);
+      throw;
+    }
+  }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  ~Array() { PyBuffer_Release(&buffer); }
+
+  std::int64_t size(int dimension) const { return buffer.shape[dimension]; }
+  std::int64_t n_bytes() const { return buffer.len; }
+  int item_bytes() const { return static_cast<int>(buffer.itemsize); }
+
+  template <class T>
+  bool holds() const {
+    const char* format = buffer.format ? buffer.format : "B";
+    bool is_known = false;
+    for (const char* letter = Kind<T>::letters; *letter; ++letter) is_known |= *format == *letter;
+    return is_known && format[1] == '\0' && buffer.itemsize == sizeof(T);
+  }
+
+  template <class T>
+  T* as() const {
+    if (!holds<T>()) {
+      refuse(std::string(name) + " must hold " + Kind<T>::name + ": got the format '" +
+             (buffer.format ? buffer.format : "B") + "'. Convert it with astype.");
+    }
+    return static_cast<T*>(buffer.buf);
+  }
+
+  // The numbers as float or double, whichever others are.
+  void* as_real(bool is_single) const {
+    return is_single ? static_cast<void*>(as<float>()) : static_cast<void*>(as<double>());
+  }
+
+  void expect_size(int dimension, std::int64_t expected, const char* what) const {
+    if (size(dimension) == expected) return;
+    refuse(std::string(name) + " must have " + text(expected) + " " + what + ": got " +
+           text(size(dimension)) + ". Pass arrays that belong together.");
+  }
+
+  // Every number is one of a range, the end excluded.
+  template <class T>
+  void expect_range(std::int64_t first, std::int64_t end) const {
+    const T* numbers = as<T>();
+    const std::int64_t n = buffer.len / static_cast<std::int64_t>(sizeof(T));
+    T least = n > 0 ? numbers[0] : static_cast<T>(first), most = least;
+    for (std::int64_t i = 0; i < n; ++i) {
+      least = numbers[i] < least ? numbers[i] : least;
+      most = numbers[i] > most ? numbers[i] : most;
+    }
+    if (n == 0 || (least >= first && most < end)) return;
+    refuse(std::string(name) + " must be from " + text(first) + " to " + text(end - 1) +
+           ": got " + text(least < first ? least : most) + ". Pass arrays that belong together.");
+  }
+
+ private:
+  void check(int n_dimensions, Use use) const {
+    const std::string subject(name);
+    if (buffer.ndim != n_dimensions) {
+      refuse(subject + " must have " + text(n_dimensions) + " dimension(s): got " +
+             text(buffer.ndim) + ". Reshape it.");
+    }
+    if (!PyBuffer_IsContiguous(&buffer, 'C')) {
+      refuse(subject + " must be C-contiguous: got another layout. Copy it with "
+                       "numpy.ascontiguousarray.");
+    }
+    if (use == Use::write && buffer.readonly) {
+      refuse(subject + " must be writable: got a read-only array. Copy it.");
+    }
+    if (reinterpret_cast<std::uintptr_t>(buffer.buf) % alignment() != 0) {
+      refuse(subject + " must be aligned to its item size: got another address. Copy it.");
+    }
+  }
+
+  std::uintptr_t alignment() const {
+    const auto n = static_cast<std::uintptr_t>(buffer.itemsize);
+    return n == 2 || n == 4 || n == 8 ? n : 1;
+  }
+};
+
+}  // namespace skliquid

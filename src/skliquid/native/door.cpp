@@ -1,0 +1,452 @@
+// The door: every call from Python comes in here, and every array is checked before any loop.
+//
+// Loops behind the door trust what they are given. An index that is out of range, or arrays whose
+// sizes do not fit each other, are a ValueError here.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <new>
+#include <vector>
+
+#include "arrays.hpp"
+#include "linear.hpp"
+#include "seeds.hpp"
+#include "threads.hpp"
+
+namespace {
+
+using namespace skliquid;
+using Use = Array::Use;
+using std::int64_t;
+
+constexpr double seconds_between_signals = 0.1;
+constexpr int64_t most_threads = 1024;
+
+void require(bool holds, const char* message) {
+  if (!holds) refuse(message);
+}
+
+// Rows of X, dense (an array) or sparse (data, indices, indptr, n_columns).
+class CheckedRows {
+  nb::object parts[3];
+  alignas(Array) unsigned char room[3][sizeof(Array)];
+  int n_arrays = 0;
+
+  Array& open(nb::handle object, const char* name, int n_dimensions) {
+    parts[n_arrays] = nb::borrow(object);
+    Array* array = new (room[n_arrays]) Array(object, name, n_dimensions, Use::read);
+    ++n_arrays;
+    return *array;
+  }
+
+  void close() {
+    while (n_arrays > 0) reinterpret_cast<Array*>(room[--n_arrays])->~Array();
+  }
+
+ public:
+  Rows rows{};
+  int64_t longest = 0;  // numbers in a row
+
+  CheckedRows(nb::handle object, int64_t width, bool is_single) {
+    try {
+      if (PyTuple_Check(object.ptr())) {
+        check_sparse(object, width, is_single);
+      } else {
+        check_dense(object, width, is_single);
+      }
+    } catch (...) {
+      close();
+      throw;
+    }
+  }
+  CheckedRows(const CheckedRows&) = delete;
+  CheckedRows& operator=(const CheckedRows&) = delete;
+  ~CheckedRows() { close(); }
+
+ private:
+  static void check_width(int64_t n_columns, int64_t width) {
+    if (n_columns >= 0 && n_columns <= width) return;
+    refuse("X must not be wider than the coefficients: got " + text(n_columns) + " columns for " +
+           text(width) + ". Pass the columns that voters were trained on.");
+  }
+
+  void check_dense(nb::handle object, int64_t width, bool is_single) {
+    const Array& X = open(object, "X", 2);
+    rows = {X.as_real(is_single), nullptr, nullptr, X.size(0), X.size(1)};
+    longest = rows.n_columns;
+    check_width(rows.n_columns, width);
+  }
+
+  void check_sparse(nb::handle object, int64_t width, bool is_single) {
+    require(PyTuple_Size(object.ptr()) == 4, "X must be data, indices, indptr and n_columns.");
+    const auto part = [&](int k) { return nb::handle(PyTuple_GetItem(object.ptr(), k)); };
+    const Array& data = open(part(0), "X.data", 1);
+    const Array& indices = open(part(1), "X.indices", 1);
+    const Array& indptr = open(part(2), "X.indptr", 1);
+    const int64_t n_columns = nb::cast<int64_t>(part(3));
+    check_width(n_columns, width);
+    require(indptr.size(0) > 0, "X.indptr must not be empty: it begins with 0.");
+    const int64_t* starts = indptr.as<int64_t>();
+    rows = {data.as_real(is_single), indices.as<std::int32_t>(), starts, indptr.size(0) - 1,
+            n_columns};
+    require(starts[0] >= 0, "X.indptr must begin with 0: got a negative number.");
+    for (int64_t i = 0; i < rows.n_rows; ++i) {
+      const int64_t n = starts[i + 1] - starts[i];
+      if (starts[i + 1] < starts[i]) {
+        refuse("X.indptr must not decrease: it does after row " + text(i) +
+               ". Build X with scipy.sparse.csr_array.");
+      }
+      longest = n > longest ? n : longest;
+    }
+    const int64_t n_stored = starts[rows.n_rows];
+    if (n_stored > data.size(0) || n_stored > indices.size(0)) {
+      refuse("X.indptr must not end behind the numbers of X: it ends at " + text(n_stored) +
+             " of " + text(indices.size(0)) + " indices and " + text(data.size(0)) +
+             " numbers. Build X with scipy.sparse.csr_array.");
+    }
+    indices.expect_range<std::int32_t>(0, n_columns);
+    // a pointer that is not null says that rows are sparse, also where they hold no number
+    static const std::int32_t no_index = 0;
+    if (!rows.indices) rows.indices = &no_index;
+  }
+};
+
+// Coefficients, their averages and the records of machines.
+class CheckedMachines {
+  Array coef, average, each;
+
+ public:
+  Machines machines;
+
+  CheckedMachines(nb::handle coef_, nb::handle average_, nb::handle each_)
+      : coef(coef_, "coef", 2, Use::write),
+        average(average_, "average", 2, Use::write),
+        each(each_, "machines", 1, Use::write) {
+    const bool is_single = coef.holds<float>();
+    const int64_t n = coef.size(0);
+    machines = {coef.as_real(is_single), average.as_real(is_single), nullptr, n, coef.size(1),
+                is_single};
+    average.expect_size(0, n, "rows");
+    each.expect_size(0, n * static_cast<int64_t>(sizeof(Machine)), "bytes");
+    machines.each = reinterpret_cast<Machine*>(each.as<std::uint8_t>());
+    require(reinterpret_cast<std::uintptr_t>(machines.each) % alignof(Machine) == 0,
+            "machines must be aligned: copy them.");
+  }
+
+  void expect_averages(int64_t average_from) const {
+    if (average_from > 0) average.expect_size(1, machines.width, "columns");
+  }
+};
+
+// Indices of machines, each at most once: two threads must not train the same.
+void check_chosen(const Array& chosen, int64_t n_machines, bool once) {
+  chosen.expect_range<int64_t>(0, n_machines);
+  if (!once) return;
+  std::vector<bool> is_taken(static_cast<std::size_t>(n_machines));
+  const int64_t* numbers = chosen.as<int64_t>();
+  for (int64_t k = 0; k < chosen.size(0); ++k) {
+    const auto m = static_cast<std::size_t>(numbers[k]);
+    if (is_taken[m]) {
+      refuse("chosen must hold each machine once: got " + text(numbers[k]) +
+             " twice. Pass a set of voters.");
+    }
+    is_taken[m] = true;
+  }
+}
+
+void check_in_range(int64_t value, int64_t end, const char* field) {
+  if (value >= 0 && value < end) return;
+  refuse(std::string("machines must have a ") + field + " from 0 to " + text(end - 1) + ": got " +
+         text(value) + ". Pass arrays that belong together.");
+}
+
+// Orders of machines that were shuffled before are permutations of the rows.
+void check_order(const std::int32_t* order, int64_t n_rows) {
+  std::int32_t least = 0, most = 0;
+  for (int64_t i = 0; i < n_rows; ++i) {
+    least = order[i] < least ? order[i] : least;
+    most = order[i] > most ? order[i] : most;
+  }
+  require(least >= 0 && most < n_rows, "orders must hold rows: begin with -1 to have them made.");
+}
+
+Settings settings_of(int64_t loss, int64_t learning_rate, double power_t, bool penalized,
+                     bool penalty_counts, double intercept_step, bool shuffles,
+                     int64_t average_from, int64_t max_iter, double tol,
+                     int64_t n_iter_no_change) {
+  require(loss >= 0 && loss <= static_cast<int64_t>(Loss::log_loss), "loss must be from 0 to 4.");
+  require(learning_rate >= 0 && learning_rate <= static_cast<int64_t>(LearningRate::invscaling),
+          "learning_rate must be from 0 to 2.");
+  require(max_iter >= 1, "max_iter must be at least 1.");
+  require(average_from >= 0, "average_from must not be negative.");
+  require(n_iter_no_change >= 1, "n_iter_no_change must be at least 1.");
+  require(!std::isnan(tol), "tol must be a number.");
+  return {static_cast<Loss>(loss), static_cast<LearningRate>(learning_rate), power_t, penalized,
+          penalty_counts, intercept_step, shuffles, average_from, max_iter, tol, n_iter_no_change};
+}
+
+// Whether the user has pressed Ctrl-C, asked now and then. Only the calling thread asks.
+thread_local std::chrono::steady_clock::time_point last_asked;
+
+bool is_interrupted() {
+  const auto now = std::chrono::steady_clock::now();
+  if (std::chrono::duration<double>(now - last_asked).count() < seconds_between_signals) {
+    return false;
+  }
+  last_asked = now;
+  nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
+void train(nb::handle coef, nb::handle average, nb::handle machines_, nb::handle chosen_,
+           nb::handle rows_, nb::handle labels_, nb::handle importance_, nb::handle row_norms_,
+           nb::handle orders_, const Settings& settings, int64_t n_threads) {
+  const CheckedMachines checked(coef, average, machines_);
+  const Machines& machines = checked.machines;
+  checked.expect_averages(settings.average_from);
+  const Array chosen(chosen_, "chosen", 1, Use::read), labels(labels_, "labels", 2, Use::read);
+  const Array importance(importance_, "importance", 2, Use::read);
+  const Array row_norms(row_norms_, "row_norms", 1, Use::read);
+  const Array orders(orders_, "orders", 2, Use::write);
+  const CheckedRows X(rows_, machines.width, machines.is_single);
+  check_chosen(chosen, machines.n_machines, true);
+
+  std::atomic<int64_t> queue{0};
+  std::atomic<bool> stop{false};
+  const int64_t n_rows = labels.size(1);
+  const Training training = {machines,
+                             chosen.as<int64_t>(),
+                             chosen.size(0),
+                             X.rows,
+                             n_rows,
+                             labels.as_real(machines.is_single),
+                             importance.as_real(machines.is_single),
+                             row_norms.as<double>(),
+                             orders.as<std::int32_t>(),
+                             orders.size(0),
+                             settings,
+                             &queue,
+                             &stop};
+  require(n_rows >= 1, "labels must have at least one column: there is nothing to learn from.");
+  require(n_rows <= std::numeric_limits<std::int32_t>::max(),
+          "labels must have fewer than 2**31 columns: train on fewer rows at once.");
+  importance.expect_size(1, n_rows, "columns");
+  row_norms.expect_size(0, X.rows.n_rows, "numbers");
+  if (training.n_orders > 0) {
+    orders.expect_size(0, machines.n_machines, "rows");
+    orders.expect_size(1, n_rows, "columns");
+  }
+  for (int64_t k = 0; k < training.n_chosen; ++k) {
+    const int64_t m = training.chosen[k];
+    const Machine& machine = machines.each[m];
+    check_in_range(machine.problem, labels.size(0), "problem");
+    check_in_range(machine.weights, importance.size(0), "weights");
+    check_in_range(machine.first_row, X.rows.n_rows - n_rows + 1, "first_row");
+    if (training.n_orders > 0 && training.orders[m * n_rows] >= 0) {
+      check_order(training.orders + m * n_rows, n_rows);
+    }
+  }
+  require(n_threads >= 1 && n_threads <= most_threads, "n_threads must be from 1 to 1024.");
+
+  const Kernels& loops = kernels();
+  const int64_t n_groups = training.n_chosen / loops.n_side_by_side(training);
+  n_threads = n_threads < n_groups ? n_threads : n_groups > 1 ? n_groups : 1;
+  const auto room = static_cast<std::size_t>(loops.scratch_size(training));
+  std::vector<std::vector<char>> scratch(static_cast<std::size_t>(n_threads));
+  for (auto& each : scratch) each.resize(room);
+  last_asked = std::chrono::steady_clock::now();
+  {
+    nb::gil_scoped_release no_gil;
+    share(n_threads, [&](int64_t k) {
+      loops.train(training, scratch[static_cast<std::size_t>(k)].data(),
+                  k == 0 ? is_interrupted : nullptr);
+    });
+  }
+  if (PyErr_Occurred()) throw nb::python_error();
+}
+
+void count_steps(nb::handle coef, nb::handle average, nb::handle machines_, nb::handle chosen_,
+                 int64_t n_machines, int64_t n_rows, int64_t average_from) {
+  const CheckedMachines checked(coef, average, machines_);
+  const Array chosen(chosen_, "chosen", 1, Use::read);
+  checked.expect_averages(average_from);
+  check_chosen(chosen, checked.machines.n_machines, true);
+  require(n_machines >= 1 && chosen.size(0) % n_machines == 0,
+          "chosen must hold n_machines machines of each voter.");
+  kernels().count_steps(checked.machines, chosen.as<int64_t>(), chosen.size(0), n_machines, n_rows,
+                        average_from);
+}
+
+// Coefficients that vote, and where votes go.
+class CheckedVoting {
+  Array coef, intercept, machines, row_norms, votes, doubtful;
+
+ public:
+  Voting voting;
+
+  CheckedVoting(nb::handle coef_, nb::handle intercept_, nb::handle machines_, int64_t n_machines,
+                nb::handle row_norms_, nb::handle votes_, nb::handle doubtful_)
+      : coef(coef_, "coef", 2, Use::read),
+        intercept(intercept_, "intercept", 1, Use::read),
+        machines(machines_, "machines", 1, Use::read),
+        row_norms(row_norms_, "row_norms", 1, Use::read),
+        votes(votes_, "votes", 2, Use::write),
+        doubtful(doubtful_, "doubtful", 1, Use::write) {
+    const bool is_single = coef.holds<float>();
+    require(n_machines >= 1, "n_machines must be at least 1.");
+    voting = {coef.as_real(is_single), intercept.as<double>(), coef.size(1), is_single,
+              machines.as<int64_t>(),  machines.size(0) / n_machines, n_machines, coef.size(1),
+              row_norms.as<double>(),  row_norms.size(0), nullptr, votes.size(1),
+              votes.item_bytes(),      doubtful.as<bool>()};
+    intercept.expect_size(0, coef.size(0), "numbers");
+    machines.expect_range<int64_t>(0, coef.size(0));
+    machines.expect_size(0, voting.n_voters * n_machines, "machines");
+    votes.expect_size(0, voting.n_voters, "rows");
+    doubtful.expect_size(0, voting.n_voters, "flags");
+    voting.votes = places_of(n_machines);
+  }
+
+ private:
+  void* places_of(int64_t n_machines) const {
+    if (votes.holds<std::uint32_t>()) return votes.as<std::uint32_t>();
+    if (votes.holds<std::uint16_t>()) {
+      require(n_machines <= 1 << 16, "votes must hold as many classes as there are: use uint32.");
+      return votes.as<std::uint16_t>();
+    }
+    require(n_machines <= 1 << 8, "votes must hold as many classes as there are: use uint16.");
+    return votes.as<std::uint8_t>();
+  }
+};
+
+void vote(nb::handle coef, nb::handle intercept, nb::handle machines, int64_t n_machines,
+          nb::handle rows, nb::handle row_norms, nb::handle votes, nb::handle doubtful) {
+  CheckedVoting checked(coef, intercept, machines, n_machines, row_norms, votes, doubtful);
+  Voting& voting = checked.voting;
+  const CheckedRows X(rows, voting.width, voting.is_single);
+  require(voting.n_rows == X.rows.n_rows, "row_norms must have one number per row of X.");
+  require(voting.vote_stride == X.rows.n_rows, "votes must have one column per row of X.");
+  voting.n_terms = X.longest;
+  std::vector<double> scores(static_cast<std::size_t>(n_machines * voting.n_rows));
+  nb::gil_scoped_release no_gil;
+  kernels().score_and_judge(voting, X.rows, scores.data());
+}
+
+void judge(nb::handle scores_, int64_t start, nb::handle coef, nb::handle intercept,
+           nb::handle machines, int64_t n_machines, nb::handle row_norms, nb::handle votes,
+           nb::handle doubtful) {
+  CheckedVoting checked(coef, intercept, machines, n_machines, row_norms, votes, doubtful);
+  Voting voting = checked.voting;
+  const Array scores(scores_, "scores", 2, Use::read);
+  const void* numbers = scores.as_real(voting.is_single);
+  const int64_t n = scores.size(1);
+  scores.expect_size(0, voting.n_voters * n_machines, "rows");
+  require(voting.n_rows == voting.vote_stride, "row_norms must have one number per vote.");
+  require(start >= 0 && start <= voting.vote_stride && n <= voting.vote_stride - start,
+          "start must leave room for the columns of scores.");
+  voting.row_norms += start;
+  voting.n_rows = n;
+  voting.votes = static_cast<char*>(voting.votes) + start * voting.vote_bytes;
+  nb::gil_scoped_release no_gil;
+  kernels().judge(voting, numbers, n);
+}
+
+// Return whether a column comes twice in a sparse row.
+bool has_repeated_columns(const Rows& rows) {
+  bool is_sorted = true;
+  for (int64_t row = 0; row < rows.n_rows; ++row) {
+    for (int64_t k = rows.indptr[row] + 1; k < rows.indptr[row + 1]; ++k) {
+      is_sorted &= rows.indices[k - 1] < rows.indices[k];
+    }
+  }
+  if (is_sorted) return false;
+  std::vector<int64_t> seen_in(static_cast<std::size_t>(rows.n_columns), -1);
+  for (int64_t row = 0; row < rows.n_rows; ++row) {
+    for (int64_t k = rows.indptr[row]; k < rows.indptr[row + 1]; ++k) {
+      int64_t& last = seen_in[static_cast<std::size_t>(rows.indices[k])];
+      if (last == row) return true;
+      last = row;
+    }
+  }
+  return false;
+}
+
+// Fill in the length of each row, a little more than zero at least. All are infinite when a column
+// comes twice in a sparse row, which may then be longer than what it holds: no bound would hold, and
+// all sums are taken in order.
+void row_norms(nb::handle rows, nb::handle coef_, nb::handle norms_) {
+  const Array coef(coef_, "coef", 2, Use::read), norms(norms_, "norms", 1, Use::write);
+  const bool is_single = coef.holds<float>();
+  const CheckedRows X(rows, coef.size(1), is_single);
+  double* numbers = norms.as<double>();
+  norms.expect_size(0, X.rows.n_rows, "numbers");
+  nb::gil_scoped_release no_gil;
+  if (X.rows.indices && has_repeated_columns(X.rows)) {
+    for (int64_t row = 0; row < X.rows.n_rows; ++row) numbers[row] = INFINITY;
+  } else {
+    kernels().row_norms(X.rows, is_single, numbers);
+  }
+}
+
+void cosines(nb::handle values_, double factor) {
+  const Array values(values_, "values", 1, Use::write);
+  double* numbers = values.as<double>();
+  nb::gil_scoped_release no_gil;
+  kernels().cosines(numbers, values.size(0), factor);
+}
+
+void draw_seeds(nb::handle seeds_, nb::handle draws_) {
+  const Array seeds(seeds_, "seeds", 1, Use::read), draws(draws_, "draws", 2, Use::write);
+  seeds.expect_range<int64_t>(0, int64_t{1} << 32);
+  draws.expect_size(0, seeds.size(0), "rows");
+  require(draws.size(1) <= most_draws, "draws must have at most 227 columns: ask numpy for more.");
+  for (int64_t k = 0; k < seeds.size(0); ++k) {
+    legacy_draws(static_cast<std::uint32_t>(seeds.as<int64_t>()[k]), draws.size(1),
+                 draws.as<int64_t>() + k * draws.size(1));
+  }
+}
+
+nb::list instruction_sets() {
+  nb::list names;
+  int n = 0;
+  const Kernels* const* each = available_kernels(n);
+  for (int k = 0; k < n; ++k) names.append(each[k]->name);
+  return names;
+}
+
+void use_instructions(const std::string& name) {
+  if (choose_kernels(name.c_str())) return;
+  refuse("name must be one of instruction_sets(): got '" + name + "'.");
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "Inner loops of skliquid, compiled. Call them through skliquid.native.";
+  m.attr("SOURCES") = SKLIQUID_SOURCES;
+  nb::class_<Settings>(m, "Settings", "Hyperparameters that all machines of a call share.")
+      .def(nb::new_(&settings_of), nb::kw_only(), nb::arg("loss"), nb::arg("learning_rate"),
+           nb::arg("power_t"), nb::arg("penalized"), nb::arg("penalty_counts"),
+           nb::arg("intercept_step"), nb::arg("shuffles"), nb::arg("average_from"),
+           nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_iter_no_change"));
+  m.def("train", &train, nb::arg("coef"), nb::arg("average"), nb::arg("machines"),
+        nb::arg("chosen"), nb::arg("rows"), nb::arg("labels"), nb::arg("importance"),
+        nb::arg("row_norms"), nb::arg("orders"), nb::arg("settings"), nb::arg("n_threads"));
+  m.def("count_steps", &count_steps, nb::arg("coef"), nb::arg("average"), nb::arg("machines"),
+        nb::arg("chosen"), nb::arg("n_machines"), nb::arg("n_rows"), nb::arg("average_from"));
+  m.def("vote", &vote, nb::arg("coef"), nb::arg("intercept"), nb::arg("machines"),
+        nb::arg("n_machines"), nb::arg("rows"), nb::arg("row_norms"), nb::arg("votes"),
+        nb::arg("doubtful"));
+  m.def("judge", &judge, nb::arg("scores"), nb::arg("start"), nb::arg("coef"),
+        nb::arg("intercept"), nb::arg("machines"), nb::arg("n_machines"), nb::arg("row_norms"),
+        nb::arg("votes"), nb::arg("doubtful"));
+  m.def("row_norms", &row_norms, nb::arg("rows"), nb::arg("coef"), nb::arg("norms"));
+  m.def("cosines", &cosines, nb::arg("values"), nb::arg("factor"));
+  m.def("draw_seeds", &draw_seeds, nb::arg("seeds"), nb::arg("draws"));
+  m.def("instruction_sets", &instruction_sets);
+  m.def("use_instructions", &use_instructions, nb::arg("name"));
+  m.def("instructions", [] { return std::string(kernels().name); });
+}

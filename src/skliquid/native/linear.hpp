@@ -1,0 +1,133 @@
+// What the linear kernels take: rows, machines, settings. Plain data, no code.
+//
+// A machine is one binary linear classifier. A voter has one, or one per class when there are more
+// than two classes.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace skliquid {
+
+enum class Loss : std::int64_t { hinge, perceptron, squared_hinge, modified_huber, log_loss };
+enum class LearningRate : std::int64_t { constant, optimal, invscaling };
+
+// How training of a machine ended. Doubtful: rounding decides when to stop, so the caller has to ask
+// scikit-learn. Overflown: a coefficient is not finite.
+enum class Verdict : std::int64_t { settled, doubtful, overflown };
+
+// Hyperparameters that all machines of a call share.
+struct Settings {
+  Loss loss;
+  LearningRate learning_rate;
+  double power_t;
+  bool penalized;           // with the l2 penalty
+  bool penalty_counts;      // in the stopping rule
+  double intercept_step;    // 0 without intercept
+  bool shuffles;
+  std::int64_t average_from;  // 0: no averages
+  std::int64_t max_iter;
+  double tol;               // minus infinity: all epochs are taken
+  std::int64_t n_iter_no_change;
+};
+
+// A machine, apart from its coefficients. `problem` and `weights` are rows of the labels and of the
+// sample weights, `first_row` is where its rows begin in X. With averages, the fields after
+// `shows_average` hold what `count_steps` needs.
+struct Machine {
+  double alpha;
+  double eta0;
+  std::int64_t seed;
+  std::int64_t problem;
+  std::int64_t weights;
+  std::int64_t first_row;
+  double steps;
+  std::int64_t n_iter;
+  std::int64_t verdict;
+  double intercept;
+  double average_intercept;
+  std::int64_t shows_average;
+  double average_a;
+  double average_b;
+  double scale;
+  double new_intercept;
+};
+
+// Rows of X: dense when `indices` is null, else CSR. Values are float or double, as coefficients are.
+struct Rows {
+  const void* values;
+  const std::int32_t* indices;
+  const std::int64_t* indptr;
+  std::int64_t n_rows;
+  std::int64_t n_columns;
+};
+
+struct Machines {
+  void* coef;     // one row per machine
+  void* average;  // the same, or nothing without averages
+  Machine* each;
+  std::int64_t n_machines;
+  std::int64_t width;  // of a row of coefficients
+  bool is_single;      // float instead of double
+};
+
+struct Training {
+  Machines machines;
+  const std::int64_t* chosen;
+  std::int64_t n_chosen;
+  Rows rows;
+  std::int64_t n_rows;    // that a machine trains on
+  const void* labels;     // one row per problem
+  const void* importance;  // sample weights, one row per value of Machine::weights
+  const double* row_norms;
+  std::int32_t* orders;  // shuffled orders that are kept between calls
+  std::int64_t n_orders;
+  Settings settings;
+  // Set by whoever runs it: the next of `chosen`, and whether the user wants to stop.
+  std::atomic<std::int64_t>* queue;
+  std::atomic<bool>* stop;
+};
+
+struct Voting {
+  const void* coef;
+  const double* intercept;
+  std::int64_t width;
+  bool is_single;
+  const std::int64_t* machines;  // those of the first voter, then those of the second, ...
+  std::int64_t n_voters;
+  std::int64_t n_machines;  // per voter
+  std::int64_t n_terms;     // the most numbers that a score sums up
+  const double* row_norms;
+  std::int64_t n_rows;
+  void* votes;  // one row per voter, `vote_stride` votes long
+  std::int64_t vote_stride;
+  int vote_bytes;
+  bool* doubtful;
+};
+
+constexpr int max_lanes = 4;
+
+// Added to every length: squares of less may underflow, and bounds would then rest on nothing.
+constexpr double shortest = 1e-145;
+
+// Loops that exist once per instruction set.
+struct Kernels {
+  const char* name;
+  std::int64_t (*n_side_by_side)(const Training&);
+  std::int64_t (*scratch_size)(const Training&);
+  void (*train)(const Training&, char* scratch, bool (*interrupted)());
+  void (*count_steps)(const Machines&, const std::int64_t* chosen, std::int64_t n_chosen,
+                      std::int64_t n_machines, std::int64_t n_rows, std::int64_t average_from);
+  void (*score_and_judge)(const Voting&, const Rows&, void* scores);
+  void (*judge)(const Voting&, const void* scores, std::int64_t score_stride);
+  void (*row_norms)(const Rows&, bool is_single, double* norms);
+  void (*cosines)(double* values, std::int64_t n, double factor);
+};
+
+// The kernels for this processor, or those chosen by name.
+const Kernels& kernels();
+bool choose_kernels(const char* name);
+const Kernels* const* available_kernels(int& n);
+
+}  // namespace skliquid

@@ -1,0 +1,475 @@
+"""The door of the native core: what does not fit is an error, and nothing it lets in can crash."""
+
+import hashlib
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from joblib import Parallel, delayed
+from sklearn.linear_model import SGDClassifier
+
+from skliquid import native
+from skliquid.pools import LinearPool
+
+N_ROWS, N_COLUMNS, N_MACHINES = 6, 5, 3
+OPTIONS = {
+    "loss": 0,
+    "learning_rate": 1,
+    "power_t": 0.5,
+    "penalized": True,
+    "penalty_counts": True,
+    "intercept_step": 1.0,
+    "shuffles": True,
+    "average_from": 0,
+    "max_iter": 2,
+    "tol": 1e-3,
+    "n_iter_no_change": 5,
+}
+
+
+def machines(n=N_MACHINES, **fields):
+    each = np.zeros(n, native.MACHINE)
+    each["alpha"], each["eta0"], each["steps"] = 1e-4, 0.1, 1
+    for name, value in fields.items():
+        each[name] = value
+    return each.view(np.uint8)
+
+
+def training(dtype=np.float64, **others):
+    """Return arguments that fit each other, apart from ``others``."""
+    rng = np.random.default_rng(0)
+    arguments = {
+        "coef": np.zeros((N_MACHINES, N_COLUMNS), dtype),
+        "average": np.zeros((N_MACHINES, N_COLUMNS), dtype),
+        "machines": machines(),
+        "chosen": np.arange(N_MACHINES),
+        "rows": rng.normal(size=(N_ROWS, N_COLUMNS)).astype(dtype),
+        "labels": np.where(np.arange(N_ROWS) % 2, 1, -1).astype(dtype)[None],
+        "importance": np.ones((1, N_ROWS), dtype),
+        "row_norms": np.full(N_ROWS, 9.0),
+        "orders": np.empty((0, N_ROWS), np.int32),
+        "settings": native.Settings(**OPTIONS),
+        "n_threads": 1,
+    }
+    return arguments | others
+
+
+def voting(dtype=np.float64, **others):
+    arguments = training(dtype)
+    return {
+        "coef": arguments["coef"],
+        "intercept": np.zeros(N_MACHINES),
+        "machines": np.arange(N_MACHINES),
+        "n_machines": 1,
+        "rows": arguments["rows"],
+        "row_norms": arguments["row_norms"],
+        "votes": np.zeros((N_MACHINES, N_ROWS), np.uint8),
+        "doubtful": np.zeros(N_MACHINES, bool),
+    } | others
+
+
+def sparse_rows(dtype=np.float64, **others):
+    parts = {
+        "data": np.ones(6, dtype),
+        "indices": np.array([0, 1, 4, 2, 3, 0], np.int32),
+        "indptr": np.array([0, 2, 3, 3, 4, 5, 6]),
+        "n_columns": N_COLUMNS,
+    }
+    return native.SparseRows(**parts | others)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_fits_comes_in(dtype):
+    for rows in (training(dtype)["rows"], sparse_rows(dtype)):
+        arguments = training(dtype, rows=rows)
+        native.train(**arguments)
+        assert np.any(arguments["coef"])
+        native.vote(**voting(dtype, rows=rows))
+
+
+WRONG = [
+    ({"coef": np.zeros((3, 5), np.int64)}, "coef must hold float64: got the format 'l'"),
+    ({"coef": np.zeros((3, 5)).T.copy().T}, "coef must be C-contiguous"),
+    ({"coef": np.zeros((3, 5), ">f8")}, "coef must hold float64: got the format '>d'"),
+    ({"coef": np.zeros(15)}, r"coef must have 2 dimension\(s\): got 1"),
+    ({"average": np.zeros((2, 5))}, "average must have 3 rows: got 2"),
+    ({"average": np.zeros((3, 5), np.float32)}, "average must hold float64"),
+    ({"machines": machines(2)}, "machines must have 384 bytes: got 256"),
+    ({"machines": machines(problem=1)}, "machines must have a problem from 0 to 0: got 1"),
+    ({"machines": machines(weights=-1)}, "machines must have a weights from 0 to 0: got -1"),
+    ({"machines": machines(first_row=1)}, "machines must have a first_row from 0 to 0: got 1"),
+    ({"chosen": np.array([0, 3])}, "chosen must be from 0 to 2: got 3"),
+    ({"chosen": np.array([-1])}, "chosen must be from 0 to 2: got -1"),
+    ({"chosen": np.array([1, 1])}, "chosen must hold each machine once: got 1 twice"),
+    ({"chosen": np.arange(3, dtype=np.int32)}, "chosen must hold int64"),
+    ({"rows": np.zeros((6, 9))}, "X must not be wider than the coefficients: got 9 columns for 5"),
+    ({"rows": np.zeros((5, 5))}, "row_norms must have 5 numbers: got 6"),
+    ({"rows": np.zeros((6, 5), np.float32)}, "X must hold float64: got the format 'f'"),
+    ({"labels": np.zeros((1, 0))}, "labels must have at least one column"),
+    ({"importance": np.ones((1, 5))}, "importance must have 6 columns: got 5"),
+    ({"row_norms": np.ones(7)}, "row_norms must have 6 numbers: got 7"),
+    ({"orders": np.full((2, 6), -1, np.int32)}, "orders must have 3 rows: got 2"),
+    ({"orders": np.full((3, 6), 6, np.int32)}, "orders must hold rows"),
+    ({"n_threads": 0}, "n_threads must be from 1 to 1024"),
+]
+
+
+@pytest.mark.parametrize(("others", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_arrays_that_do_not_fit_are_an_error(others, message):
+    arguments = training(**others)
+    with pytest.raises(ValueError, match=message):
+        native.train(**arguments)
+    assert not np.any(arguments["coef"])  # nothing was trained
+
+
+BROKEN = [
+    ({"indices": np.array([0, 1, -1, 2, 3, 0], np.int32)}, "from 0 to 4: got -1"),
+    ({"indices": np.array([0, 1, 5, 2, 3, 0], np.int32)}, "from 0 to 4: got 5"),
+    ({"indices": np.zeros(5, np.int32)}, "it ends at 6 of 5 indices"),
+    ({"indices": np.zeros(6, np.int64)}, "X.indices must hold int32"),
+    ({"data": np.ones(5)}, "it ends at 6 of 6 indices and 5 numbers"),
+    ({"indptr": np.array([0, 2, 1, 3, 4, 5, 6])}, "must not decrease: it does after row 1"),
+    ({"indptr": np.array([-1, 2, 3, 3, 4, 5, 6])}, "X.indptr must begin with 0"),
+    ({"indptr": np.array([0, 2, 3, 3, 4, 5, 7])}, "it ends at 7 of 6"),
+    ({"indptr": np.empty(0, np.int64)}, "X.indptr must not be empty"),
+    ({"n_columns": 6}, "got 6 columns for 5"),
+    ({"n_columns": -1}, "got -1 columns for 5"),
+]
+
+
+@pytest.mark.parametrize(("others", "message"), BROKEN, ids=[message for _, message in BROKEN])
+def test_sparse_rows_that_point_elsewhere_are_an_error(others, message):
+    rows = sparse_rows(**others)
+    for enter in (
+        lambda: native.train(**training(rows=rows)),
+        lambda: native.vote(**voting(rows=rows)),
+        lambda: native.row_norms(rows, np.zeros((1, N_COLUMNS)), np.zeros(N_ROWS)),
+    ):
+        with pytest.raises(ValueError, match=message):
+            enter()
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ({"machines": np.array([0, 1, 3])}, "machines must be from 0 to 2: got 3"),
+        ({"n_machines": 2}, "machines must have 2 machines: got 3"),
+        ({"n_machines": 0}, "n_machines must be at least 1"),
+        ({"intercept": np.zeros(2)}, "intercept must have 3 numbers: got 2"),
+        ({"votes": np.zeros((3, 5), np.uint8)}, "votes must have one column per row"),
+        ({"votes": np.zeros((2, 6), np.uint8)}, "votes must have 3 rows: got 2"),
+        ({"votes": np.zeros((3, 6), np.int8)}, "votes must hold uint8: got the format 'b'"),
+        ({"row_norms": np.ones(5)}, "row_norms must have one number per row"),
+        ({"doubtful": np.zeros(2, bool)}, "doubtful must have 3 flags: got 2"),
+    ],
+    ids=str,
+)
+def test_votes_that_do_not_fit_are_an_error(others, message):
+    with pytest.raises(ValueError, match=message):
+        native.vote(**voting(**others))
+
+
+def test_many_classes_need_votes_that_hold_them():
+    coef = np.zeros((257, 5))
+    arguments = voting(
+        coef=coef,
+        intercept=np.zeros(257),
+        machines=np.arange(257),
+        n_machines=257,
+        votes=np.zeros((1, N_ROWS), np.uint8),
+        doubtful=np.zeros(1, bool),
+    )
+    with pytest.raises(ValueError, match="use uint16"):
+        native.vote(**arguments)
+
+
+def test_scores_must_leave_room():
+    arguments = voting()
+    del arguments["rows"]
+    for start in (-1, 1, 2**62):
+        with pytest.raises(ValueError, match="start must leave room"):
+            native.judge(np.zeros((3, N_ROWS)), start, **arguments)
+
+
+def test_read_only_arrays_are_read_and_not_written():
+    arguments = training()
+    for name in ("rows", "labels", "importance", "row_norms", "chosen"):
+        arguments[name].flags.writeable = False
+    native.train(**arguments)
+    arguments["coef"].flags.writeable = False
+    with pytest.raises(ValueError, match="coef must be writable: got a read-only array"):
+        native.train(**arguments)
+
+
+def test_addresses_must_be_aligned():
+    room = np.zeros(8 * 15 + 1, np.uint8)
+    coef = room[1:].view(np.float64).reshape(3, 5)
+    with pytest.raises(ValueError, match="coef must be aligned"):
+        native.train(**training(coef=coef))
+
+
+@pytest.mark.parametrize("name", ["coef", "rows", "chosen"])
+def test_what_is_no_array_is_an_error(name):
+    for nothing in (None, 3, "text", [1.0]):
+        with pytest.raises((TypeError, ValueError), match=r"must be an array|incompatible"):
+            native.train(**training(**{name: nothing}))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"loss": 5}, {"learning_rate": -1}, {"max_iter": 0}, {"average_from": -1}, {"tol": np.nan}],
+    ids=str,
+)
+def test_settings_are_checked(wrong):
+    (name,) = wrong
+    with pytest.raises(ValueError, match=name):
+        native.Settings(**OPTIONS | wrong)
+
+
+# A fuzz of the door: arguments of any shape, kind and range are let in or refused, and that is all.
+
+KINDS = [np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_, np.dtype(">f8")]
+
+
+@st.composite
+def arrays(draw, like):
+    """An array like another, with one or more things changed."""
+    change = draw(st.sampled_from(["none", "kind", "shape", "layout", "numbers", "read-only"]))
+    if change == "kind":
+        return like.astype(draw(st.sampled_from(KINDS)))
+    if change == "shape":
+        shape = draw(st.lists(st.integers(0, 8), min_size=1, max_size=3))
+        return np.resize(like, shape).astype(like.dtype)
+    array = like.copy()
+    if change == "layout" and array.ndim == 2:
+        return np.asfortranarray(array) if draw(st.booleans()) else array[::2]
+    if change == "numbers" and array.size:
+        extremes = [-1, 0, 1, 7, 2**31 - 1, -(2**31), 2**62, -(2**62)]
+        number = draw(st.sampled_from(extremes))
+        with np.errstate(all="ignore"):
+            array.flat[draw(st.integers(0, array.size - 1))] = np.array(number).astype(array.dtype)
+    array.flags.writeable = change != "read-only"
+    return array
+
+
+@st.composite
+def any_rows(draw, dtype):
+    if draw(st.booleans()):
+        return draw(arrays(training(dtype)["rows"]))
+    rows = sparse_rows(dtype)
+    parts = [draw(arrays(part)) for part in rows[:3]]
+    return native.SparseRows(*parts, draw(st.integers(-2, 9)))
+
+
+@st.composite
+def any_arguments(draw, make):
+    dtype = draw(st.sampled_from([np.float32, np.float64]))
+    arguments = make(dtype)
+    for name, value in arguments.items():
+        if name == "rows":
+            arguments[name] = draw(any_rows(dtype))
+        elif name == "settings":
+            wrong = {"loss": draw(st.integers(0, 4)), "learning_rate": draw(st.integers(0, 2))}
+            wrong |= {"average_from": draw(st.integers(0, 3)), "tol": draw(st.floats(-1, 1))}
+            arguments[name] = native.Settings(**OPTIONS | wrong)
+        elif isinstance(value, int):
+            arguments[name] = draw(st.integers(-2, 9))
+        else:
+            arguments[name] = draw(arrays(value))
+    return arguments
+
+
+def assert_only_refused(enter, *arguments, **named):
+    """Enter, and fail on any error that is not the door's; a crash would end the process."""
+    with suppress(ValueError, TypeError):
+        enter(*arguments, **named)
+
+
+@settings(deadline=None, max_examples=400)
+@given(any_arguments(training))
+def test_no_training_crashes(arguments):
+    assert_only_refused(native.train, **arguments)
+
+
+@settings(deadline=None, max_examples=400)
+@given(any_arguments(voting))
+def test_no_vote_crashes(arguments):
+    assert_only_refused(native.vote, **arguments)
+
+
+@settings(deadline=None, max_examples=400)
+@given(st.data())
+def test_nothing_else_crashes(data):
+    named = data.draw(any_arguments(voting))
+    coef, rows = named["coef"], named.pop("rows")
+    scores = data.draw(arrays(np.zeros((N_MACHINES, N_ROWS))))
+    assert_only_refused(native.judge, scores, data.draw(st.integers(-2, 9)), **named)
+    assert_only_refused(native.row_norms, rows, coef, data.draw(arrays(np.zeros(N_ROWS))))
+    of_training = data.draw(any_arguments(training))
+    counted = [of_training[name] for name in ("coef", "average", "machines", "chosen")]
+    assert_only_refused(
+        native.count_steps, *counted, *data.draw(st.tuples(*[st.integers(-1, 4)] * 3))
+    )
+    seeds, draws = data.draw(arrays(np.arange(4))), data.draw(arrays(np.zeros((4, 2), np.int64)))
+    assert_only_refused(native.draw_seeds, seeds, draws)
+    assert_only_refused(native.cosines, data.draw(arrays(np.zeros(9))), 1.0)
+
+
+# Threads and processes
+
+SEEDS = np.arange(24)
+
+
+def fitted(n_threads):
+    """Return coefficients after a final fit by threads."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 20))
+    y = (X[:, 0] + rng.normal(size=3000) > 0).astype(int)
+    pool = LinearPool([SGDClassifier(random_state=s) for s in SEEDS], np.array([0, 1]))
+    pool._n_threads = lambda _: n_threads  # as many as asked for, however small the work
+    pool.finish(SEEDS, X, y)
+    return np.stack([voter.coef_[0] for voter in pool.estimators(SEEDS)])
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return fitted(1)
+
+
+def test_any_number_of_threads_gives_the_same_bits(expected):
+    for n_threads in (2, 3, 8):
+        assert np.array_equal(fitted(n_threads), expected)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_process_trains_as_its_parent_did(expected):
+    assert np.array_equal(fitted(2), expected)
+    with multiprocessing.get_context("fork").Pool(1) as process:
+        assert np.array_equal(process.apply_async(fitted, [2]).get(60), expected)
+    assert np.array_equal(fitted(2), expected)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_process_may_be_forked_while_threads_train(expected):
+    stop = threading.Event()
+
+    def train():
+        while not stop.is_set():
+            fitted(2)
+
+    trainer = threading.Thread(target=train)
+    trainer.start()
+    try:
+        for _ in range(3):
+            with multiprocessing.get_context("fork").Pool(1) as process:
+                assert np.array_equal(process.apply_async(fitted, [2]).get(60), expected)
+    finally:
+        stop.set()
+        trainer.join()
+
+
+def test_a_spawned_process_trains_as_its_parent_did(expected):
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import test_native as t; t.spawn()"
+    run = [sys.executable, "-c", code, str(Path(__file__).parent)]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == hashlib.sha256(expected.tobytes()).hexdigest(), done.stderr
+
+
+def spawn():
+    fitted(2)
+    with multiprocessing.get_context("spawn").Pool(1) as process:
+        coef = process.apply(fitted, [2])
+    sys.stdout.write(hashlib.sha256(coef.tobytes()).hexdigest())
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+def test_processes_and_threads_of_joblib_train_alike(expected, backend):
+    for coef in Parallel(2, backend=backend)(delayed(fitted)(2) for _ in range(3)):
+        assert np.array_equal(coef, expected)
+
+
+def test_python_goes_on_while_the_core_trains():
+    arguments = long_training()
+    with ThreadPoolExecutor(1) as executor:
+        start = time.perf_counter()
+        training_goes_on = executor.submit(native.train, **arguments)
+        n_turns = 0
+        while not training_goes_on.done():
+            n_turns += 1
+        assert time.perf_counter() - start < 120
+    assert n_turns > 100
+
+
+def long_training():
+    n_rows = 200_000
+    rng = np.random.default_rng(0)
+    return training(
+        rows=rng.normal(size=(n_rows, N_COLUMNS)),
+        labels=np.where(rng.normal(size=n_rows) > 0, 1.0, -1.0)[None],
+        importance=np.ones((1, n_rows)),
+        row_norms=np.full(n_rows, 9.0),
+        orders=np.empty((0, n_rows), np.int32),
+        settings=native.Settings(**OPTIONS | {"max_iter": 30, "n_iter_no_change": 1000}),
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+def test_a_long_training_can_be_interrupted():
+    arguments = long_training()
+    arguments["settings"] = native.Settings(
+        **OPTIONS | {"max_iter": 10**6, "n_iter_no_change": 10**6}
+    )
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        native.train(**arguments)
+
+
+# Instruction sets
+
+
+def test_every_instruction_set_gives_the_same_bits(expected):
+    before = native.instructions()
+    try:
+        for name in native.instruction_sets():
+            native.use_instructions(name)
+            assert native.instructions() == name
+            assert np.array_equal(fitted(2), expected)
+    finally:
+        native.use_instructions(before)
+
+
+def test_the_widest_instructions_are_taken_unless_others_are_asked_for():
+    print_them = "from skliquid import native; print(native.instructions())"
+    for asked in native.instruction_sets():
+        environment = os.environ | {"SKLIQUID_INSTRUCTIONS": asked}
+        run = [sys.executable, "-c", print_them]
+        done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
+        assert done.stdout.strip() == asked
+    with pytest.raises(ValueError, match=r"name must be one of instruction_sets\(\): got 'x87'"):
+        native.use_instructions("x87")
+
+
+# The build
+
+
+def test_the_core_is_built_from_the_sources_that_are_here():
+    folder = Path(native.__file__).parent
+    sources = sorted([*folder.glob("*.cpp"), *folder.glob("*.hpp")])
+    if not sources:
+        pytest.skip("an installed package has no sources")
+    recipe = folder.parents[2] / "CMakeLists.txt"
+    digests = [hashlib.sha256(path.read_bytes()).hexdigest() for path in [*sources, recipe]]
+    digest = hashlib.sha256("".join(digests).encode()).hexdigest()
+    assert digest == native.SOURCES, "the core is older than its sources: run `make build`"
