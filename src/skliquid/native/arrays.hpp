@@ -124,8 +124,8 @@ class Array {
       most = numbers[i] > most ? numbers[i] : most;
     }
     if (n == 0 || (least >= first && most < end)) return;
-    refuse(std::string(name) + " must be from " + text(first) + " to " + text(end - 1) +
-           ": got " + text(least < first ? least : most) + ". Pass arrays that belong together.");
+    refuse(std::string(name) + " must be from " + text(first) + " to " + text(end - 1) + ": got " +
+           text(least < first ? least : most) + ". Pass arrays that belong together.");
   }
 
  private:
@@ -136,8 +136,9 @@ class Array {
              text(buffer.ndim) + ". Reshape it.");
     }
     if (!PyBuffer_IsContiguous(&buffer, 'C')) {
-      refuse(subject + " must be C-contiguous: got another layout. Copy it with "
-                       "numpy.ascontiguousarray.");
+      refuse(subject +
+             " must be C-contiguous: got another layout. Copy it with "
+             "numpy.ascontiguousarray.");
     }
     if (use == Use::write && buffer.readonly) {
       refuse(subject + " must be writable: got a read-only array. Copy it.");

@@ -128,8 +128,8 @@ class CheckedMachines {
         each(each_, "machines", 1, Use::write) {
     const bool is_single = coef.holds<float>();
     const int64_t n = coef.size(0);
-    machines = {coef.as_real(is_single), average.as_real(is_single), nullptr, n, coef.size(1),
-                is_single};
+    machines = {
+        coef.as_real(is_single), average.as_real(is_single), nullptr, n, coef.size(1), is_single};
     average.expect_size(0, n, "rows");
     each.expect_size(0, n * static_cast<int64_t>(sizeof(Machine)), "bytes");
     machines.each = reinterpret_cast<Machine*>(each.as<std::uint8_t>());
@@ -176,8 +176,7 @@ void check_order(const std::int32_t* order, int64_t n_rows) {
 
 Settings settings_of(int64_t loss, int64_t learning_rate, double power_t, bool penalized,
                      bool penalty_counts, double intercept_step, bool shuffles,
-                     int64_t average_from, int64_t max_iter, double tol,
-                     int64_t n_iter_no_change) {
+                     int64_t average_from, int64_t max_iter, double tol, int64_t n_iter_no_change) {
   require(loss >= 0 && loss <= static_cast<int64_t>(Loss::log_loss), "loss must be from 0 to 4.");
   require(learning_rate >= 0 && learning_rate <= static_cast<int64_t>(LearningRate::invscaling),
           "learning_rate must be from 0 to 2.");
@@ -185,8 +184,17 @@ Settings settings_of(int64_t loss, int64_t learning_rate, double power_t, bool p
   require(average_from >= 0, "average_from must not be negative.");
   require(n_iter_no_change >= 1, "n_iter_no_change must be at least 1.");
   require(!std::isnan(tol), "tol must be a number.");
-  return {static_cast<Loss>(loss), static_cast<LearningRate>(learning_rate), power_t, penalized,
-          penalty_counts, intercept_step, shuffles, average_from, max_iter, tol, n_iter_no_change};
+  return {static_cast<Loss>(loss),
+          static_cast<LearningRate>(learning_rate),
+          power_t,
+          penalized,
+          penalty_counts,
+          intercept_step,
+          shuffles,
+          average_from,
+          max_iter,
+          tol,
+          n_iter_no_change};
 }
 
 // Whether the user has pressed Ctrl-C, asked now and then. Only the calling thread asks.
@@ -298,10 +306,20 @@ class CheckedVoting {
         doubtful(doubtful_, "doubtful", 1, Use::write) {
     const bool is_single = coef.holds<float>();
     require(n_machines >= 1, "n_machines must be at least 1.");
-    voting = {coef.as_real(is_single), intercept.as<double>(), coef.size(1), is_single,
-              machines.as<int64_t>(),  machines.size(0) / n_machines, n_machines, coef.size(1),
-              row_norms.as<double>(),  row_norms.size(0), nullptr, votes.size(1),
-              votes.item_bytes(),      doubtful.as<bool>()};
+    voting = {coef.as_real(is_single),
+              intercept.as<double>(),
+              coef.size(1),
+              is_single,
+              machines.as<int64_t>(),
+              machines.size(0) / n_machines,
+              n_machines,
+              coef.size(1),
+              row_norms.as<double>(),
+              row_norms.size(0),
+              nullptr,
+              votes.size(1),
+              votes.item_bytes(),
+              doubtful.as<bool>()};
     intercept.expect_size(0, coef.size(0), "numbers");
     machines.expect_range<int64_t>(0, coef.size(0));
     machines.expect_size(0, voting.n_voters * n_machines, "machines");
@@ -375,8 +393,8 @@ bool has_repeated_columns(const Rows& rows) {
 }
 
 // Fill in the length of each row, a little more than zero at least. All are infinite when a column
-// comes twice in a sparse row, which may then be longer than what it holds: no bound would hold, and
-// all sums are taken in order.
+// comes twice in a sparse row, which may then be longer than what it holds: no bound would hold,
+// and all sums are taken in order.
 void row_norms(nb::handle rows, nb::handle coef_, nb::handle norms_) {
   const Array coef(coef_, "coef", 2, Use::read), norms(norms_, "norms", 1, Use::write);
   const bool is_single = coef.holds<float>();
@@ -440,9 +458,9 @@ NB_MODULE(_core, m) {
   m.def("vote", &vote, nb::arg("coef"), nb::arg("intercept"), nb::arg("machines"),
         nb::arg("n_machines"), nb::arg("rows"), nb::arg("row_norms"), nb::arg("votes"),
         nb::arg("doubtful"));
-  m.def("judge", &judge, nb::arg("scores"), nb::arg("start"), nb::arg("coef"),
-        nb::arg("intercept"), nb::arg("machines"), nb::arg("n_machines"), nb::arg("row_norms"),
-        nb::arg("votes"), nb::arg("doubtful"));
+  m.def("judge", &judge, nb::arg("scores"), nb::arg("start"), nb::arg("coef"), nb::arg("intercept"),
+        nb::arg("machines"), nb::arg("n_machines"), nb::arg("row_norms"), nb::arg("votes"),
+        nb::arg("doubtful"));
   m.def("row_norms", &row_norms, nb::arg("rows"), nb::arg("coef"), nb::arg("norms"));
   m.def("cosines", &cosines, nb::arg("values"), nb::arg("factor"));
   m.def("draw_seeds", &draw_seeds, nb::arg("seeds"), nb::arg("draws"));

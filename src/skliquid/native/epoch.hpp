@@ -1,10 +1,11 @@
 // One epoch of one machine, or of four side by side.
 //
 // Four machines take the same steps on different rows, and every number is one per machine. While
-// one waits for a sum, the others go on. No branch has to be predicted: a machine whose prediction is
-// right adds zero.
+// one waits for a sum, the others go on. No branch has to be predicted: a machine whose prediction
+// is right adds zero.
 //
-// The readable version of this loop is `linear_reference.py`. Bits are scikit-learn's by these rules:
+// The readable version of this loop is `linear_reference.py`. Bits are scikit-learn's by these
+// rules:
 // - sums that coefficients depend on are taken in order, additions are element by element;
 // - hinge and perceptron steps depend on a score only through a threshold, so a sum in any order
 //   will do unless the score is within the error bound, in which case it is taken again in order;
@@ -23,9 +24,10 @@ namespace {
 
 using skliquid::Verdict;
 
-constexpr int most_factors = 512;             // between 1 and 2: their product does not overflow
-constexpr int64_t rows_ahead = 3;             // to prefetch
-constexpr int64_t fits_second_cache = 1 << 18;  // numbers, of which prefetching costs more than it saves
+constexpr int most_factors = 512;  // between 1 and 2: their product does not overflow
+constexpr int64_t rows_ahead = 3;  // to prefetch
+constexpr int64_t fits_second_cache =
+    1 << 18;  // numbers, of which prefetching costs more than it saves
 
 template <class Real>
 constexpr bool is_single = sizeof(Real) == sizeof(float);
@@ -37,9 +39,7 @@ template <class Real>
 constexpr double smallest_scale = is_single<Real> ? 1e-6 : 1e-9;
 
 // By what part of its length a sum in any order may differ from one in order.
-SKLIQUID_INLINE double slack_of(int64_t width) {
-  return static_cast<double>(width + 32) * epsilon;
-}
+SKLIQUID_INLINE double slack_of(int64_t width) { return static_cast<double>(width + 32) * epsilon; }
 
 // A machine in training, and where it stands between two epochs.
 template <class Real>
@@ -58,7 +58,8 @@ struct Lane {
   double squared;  // length of the coefficients
   double average_a, average_b;
   double objective, doubt;
-  double blur;   // what scikit-learn may have rounded off `squared` of the coefficients it began with
+  double
+      blur;  // what scikit-learn may have rounded off `squared` of the coefficients it began with
   double reach;  // times the length of a row: the error of a sum in any order; the largest so far
   double best, best_doubt;
 };
@@ -74,9 +75,8 @@ SKLIQUID_INLINE Numbers<n_lanes> of(Lanes<n_lanes, Real> lanes, Member member) {
 // Return the number of the step that each machine takes next, from 1.
 template <int n_lanes, class Real>
 SKLIQUID_INLINE Numbers<n_lanes> next_step(Lanes<n_lanes, Real> lanes, int64_t n_rows) {
-  return numbers<n_lanes>([&](int k) {
-    return lanes[k]->steps + static_cast<double>(lanes[k]->epoch * n_rows);
-  });
+  return numbers<n_lanes>(
+      [&](int k) { return lanes[k]->steps + static_cast<double>(lanes[k]->epoch * n_rows); });
 }
 
 // Products of coefficients and rows: those of one machine, or of four.
@@ -101,13 +101,14 @@ SKLIQUID_INLINE Numbers<n_lanes> dots_in_any_order(Lanes<n_lanes, Real> lanes, c
     return dot_in_any_order(lanes[0]->w, X, row[0]);
   } else {
     Sums sums[n_lanes];
-    for_each_lane<n_lanes>([&](int k) SKLIQUID_INLINED { sums[k] = dot_in_any_order(lanes[k]->w, X, row[k]); });
+    for_each_lane<n_lanes>(
+        [&](int k) SKLIQUID_INLINED { sums[k] = dot_in_any_order(lanes[k]->w, X, row[k]); });
     return totals(sums);
   }
 }
 
-// Add `factor` times its row to the coefficients of each machine. Return products with the rows that
-// follow, and the squares of the coefficients.
+// Add `factor` times its row to the coefficients of each machine. Return products with the rows
+// that follow, and the squares of the coefficients.
 template <bool in_order, bool counts_squares, int n_lanes, class Rows, class Real>
 SKLIQUID_INLINE Numbers<n_lanes> add_rows(Lanes<n_lanes, Real> lanes, const Rows& X,
                                           const int64_t (&row)[n_lanes],
@@ -143,8 +144,8 @@ SKLIQUID_INLINE Numbers<n_lanes> add_rows(Lanes<n_lanes, Real> lanes, const Rows
   }
 }
 
-// Multiply out the scales that are too small. Bounds shrink with the coefficients. What went into an
-// average before cannot be corrected here: such a machine is left to scikit-learn.
+// Multiply out the scales that are too small. Bounds shrink with the coefficients. What went into
+// an average before cannot be corrected here: such a machine is left to scikit-learn.
 template <int n_lanes, class Real>
 void fold_scales(Lanes<n_lanes, Real> lanes, int64_t width, const Numbers<n_lanes>& average_a,
                  Numbers<n_lanes>& scale, Numbers<n_lanes>& reach, Numbers<n_lanes>& farthest) {
@@ -176,7 +177,8 @@ void take_epoch(Lanes<n_lanes, typename Rows::Real> lanes, const Rows& X, const 
   using Value = Numbers<n_lanes>;
   using Member = double Lane<Real>::*;
   // In double precision the length after a step follows from that before it. In single precision
-  // that would miss how sums were rounded; of sparse rows scikit-learn counts the row's columns only.
+  // that would miss how sums were rounded; of sparse rows scikit-learn counts the row's columns
+  // only.
   constexpr bool counts_squares = watches && (is_single<Real> || Rows::is_sparse);
   const auto member = [&](Member which) { return of<n_lanes>(lanes, which); };
   const Value zero = alike<n_lanes>(0.0), one = alike<n_lanes>(1.0), two = one + one;
@@ -193,9 +195,8 @@ void take_epoch(Lanes<n_lanes, typename Rows::Real> lanes, const Rows& X, const 
   Value average_a = member(&Lane<Real>::average_a), average_b = member(&Lane<Real>::average_b);
   Value t = next_step<n_lanes>(lanes, n_rows);
   Value squared = member(&Lane<Real>::squared), stretch = squared;
-  Value reach = numbers<n_lanes>([&](int k) {
-    return (std::sqrt(squared_length(lanes[k]->w, width)) + shortest) * slack;
-  });
+  Value reach = numbers<n_lanes>(
+      [&](int k) { return (std::sqrt(squared_length(lanes[k]->w, width)) + shortest) * slack; });
   Value farthest = zero, objective = zero, product = one, doubt = zero;
 
   const Real *label[n_lanes], *importance[n_lanes];
@@ -286,7 +287,8 @@ void take_epoch(Lanes<n_lanes, typename Rows::Real> lanes, const Rows& X, const 
     });
     if constexpr (!Rows::is_sparse) {
       if (is_far && i + rows_ahead < n_rows) {
-        for_each_lane<n_lanes>([&](int k) SKLIQUID_INLINED { prefetch(X, first[k] + order[k][i + rows_ahead]); });
+        for_each_lane<n_lanes>(
+            [&](int k) SKLIQUID_INLINED { prefetch(X, first[k] + order[k][i + rows_ahead]); });
       }
     }
     Value squares = zero;
@@ -318,7 +320,7 @@ void take_epoch(Lanes<n_lanes, typename Rows::Real> lanes, const Rows& X, const 
     objective += apply<n_lanes>(product, [](double number) { return std::log(number); });
   }
   const Value of_squared = stretch * (2.0 * static_cast<double>(n_rows) * (slack + 16 * epsilon));
-  const double of_objective = (slack + 8 * precision<Real>) * (Rows::is_sparse ? 2.0 : 1.0);
+  const double of_objective = (slack + 8 * precision<Real>)*(Rows::is_sparse ? 2.0 : 1.0);
   doubt += penalty * of_squared + objective * of_objective;
   for (int k = 0; k < n_lanes; ++k) {
     Lane<Real>& its = *lanes[k];

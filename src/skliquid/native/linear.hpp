@@ -13,8 +13,8 @@ namespace skliquid {
 enum class Loss : std::int64_t { hinge, perceptron, squared_hinge, modified_huber, log_loss };
 enum class LearningRate : std::int64_t { constant, optimal, invscaling };
 
-// How training of a machine ended. Doubtful: rounding decides when to stop, so the caller has to ask
-// scikit-learn. Overflown: a coefficient is not finite.
+// How training of a machine ended. Doubtful: rounding decides when to stop, so the caller has to
+// ask scikit-learn. Overflown: a coefficient is not finite.
 enum class Verdict : std::int64_t { settled, doubtful, overflown };
 
 // Hyperparameters that all machines of a call share.
@@ -22,13 +22,13 @@ struct Settings {
   Loss loss;
   LearningRate learning_rate;
   double power_t;
-  bool penalized;           // with the l2 penalty
-  bool penalty_counts;      // in the stopping rule
-  double intercept_step;    // 0 without intercept
+  bool penalized;         // with the l2 penalty
+  bool penalty_counts;    // in the stopping rule
+  double intercept_step;  // 0 without intercept
   bool shuffles;
   std::int64_t average_from;  // 0: no averages
   std::int64_t max_iter;
-  double tol;               // minus infinity: all epochs are taken
+  double tol;  // minus infinity: all epochs are taken
   std::int64_t n_iter_no_change;
 };
 
@@ -54,7 +54,8 @@ struct Machine {
   double new_intercept;
 };
 
-// Rows of X: dense when `indices` is null, else CSR. Values are float or double, as coefficients are.
+// Rows of X: dense when `indices` is null, else CSR. Values are float or double, as coefficients
+// are.
 struct Rows {
   const void* values;
   const std::int32_t* indices;
@@ -77,8 +78,8 @@ struct Training {
   const std::int64_t* chosen;
   std::int64_t n_chosen;
   Rows rows;
-  std::int64_t n_rows;    // that a machine trains on
-  const void* labels;     // one row per problem
+  std::int64_t n_rows;     // that a machine trains on
+  const void* labels;      // one row per problem
   const void* importance;  // sample weights, one row per value of Machine::weights
   const double* row_norms;
   std::int32_t* orders;  // shuffled orders that are kept between calls

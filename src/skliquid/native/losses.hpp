@@ -43,8 +43,8 @@ SKLIQUID_INLINE Numbers<n_lanes> step_size(const Settings& s, const Numbers<n_la
   if (s.learning_rate == LearningRate::constant) return eta0;
   const double first = std::pow(lane(t, 0), s.power_t);
   return eta0 / numbers<n_lanes>([&](int k) {  // machines that begin together share one power
-    return lane(t, k) == lane(t, 0) ? first : std::pow(lane(t, k), s.power_t);
-  });
+           return lane(t, k) == lane(t, 0) ? first : std::pow(lane(t, k), s.power_t);
+         });
 }
 
 // A smooth loss of predictions, and its slope. The loss is `loss` plus the logarithm of `factor`:

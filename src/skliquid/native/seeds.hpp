@@ -24,8 +24,8 @@ inline void shuffle(std::uint32_t seed, std::int32_t* order, std::int64_t n) {
 // The first numbers of a Mersenne twister do not depend on those before: 624 - 397 of them.
 constexpr std::int64_t most_draws = 227;
 
-// Fill in the first draws of `RandomState(seed).randint(2**31 - 1)`. A draw that numpy would reject,
-// one in two thousand million, becomes -1.
+// Fill in the first draws of `RandomState(seed).randint(2**31 - 1)`. A draw that numpy would
+// reject, one in two thousand million, becomes -1.
 inline void legacy_draws(std::uint32_t seed, std::int64_t n_draws, std::int64_t* draws) {
   std::uint32_t words[398 + most_draws];
   words[0] = seed;

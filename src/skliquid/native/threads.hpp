@@ -8,9 +8,10 @@
 
 namespace skliquid {
 
-// Call `work(k)` for k from 0 to `n - 1`, each in a thread of its own, the first in this one. Threads
-// end before this returns, so none exists that a forked process could miss. Where the system gives
-// fewer threads than asked for, those that started share the work: `work` takes from a common queue.
+// Call `work(k)` for k from 0 to `n - 1`, each in a thread of its own, the first in this one.
+// Threads end before this returns, so none exists that a forked process could miss. Where the
+// system gives fewer threads than asked for, those that started share the work: `work` takes from a
+// common queue.
 template <class Work>
 void share(std::int64_t n, const Work& work) {
   std::vector<std::thread> helpers;

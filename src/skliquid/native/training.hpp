@@ -47,8 +47,9 @@ class Trainer {
     }
   }
 
-  // Train until no machine is left. One that is done leaves its lane to the next in the queue, which
-  // all threads share; when there is none, its lane is idle, and the last two machines run alone.
+  // Train until no machine is left. One that is done leaves its lane to the next in the queue,
+  // which all threads share; when there is none, its lane is idle, and the last two machines run
+  // alone.
   void run(bool (*interrupted)()) {
     while (n_busy > 0) {
       if (n_lanes == 4 && n_busy >= fewest_side_by_side) {
@@ -226,9 +227,10 @@ inline int64_t scratch_size(const Training& training) {
   return scratch_size_of(training, lanes_of(training));
 }
 
-// Count the steps just taken, and write the averages that the caller has added to with the BLAS that
-// scikit-learn uses. Once an average is shown, scikit-learn starts later calls from the intercept it
-// had before; with several classes it writes the new one over the averaged. So does this.
+// Count the steps just taken, and write the averages that the caller has added to with the BLAS
+// that scikit-learn uses. Once an average is shown, scikit-learn starts later calls from the
+// intercept it had before; with several classes it writes the new one over the averaged. So does
+// this.
 template <class Real>
 void show(Machine& machine, bool shows, bool is_alone) {
   const double next = machine.new_intercept;

@@ -1,8 +1,8 @@
 // Vectors of numbers: one register where it is wide enough, else pairs of narrower vectors.
 //
-// `Four` holds one double for each of four machines. A `Block<Real>` is eight numbers of a row. Both
-// work with any instruction set, and without vectors where a compiler has none. Nothing is fused or
-// reordered unless a name says "in any order".
+// `Four` holds one double for each of four machines. A `Block<Real>` is eight numbers of a row.
+// Both work with any instruction set, and without vectors where a compiler has none. Nothing is
+// fused or reordered unless a name says "in any order".
 
 #pragma once
 
@@ -94,22 +94,22 @@ template <class Real>
 using Block = Vector<Real, block_size>;
 
 // Arithmetic on pairs; on registers it is the compiler's own.
-#define SKLIQUID_OPERATOR(symbol)                                                             \
-  template <class T, int n>                                                                   \
-  SKLIQUID_INLINE Pair<T, n> operator symbol(const Pair<T, n>& a, const Pair<T, n>& b) {      \
-    return {a.low symbol b.low, a.high symbol b.high};                                        \
-  }                                                                                           \
-  template <class T, int n>                                                                   \
-  SKLIQUID_INLINE Pair<T, n> operator symbol(const Pair<T, n>& a, T b) {                      \
-    return {a.low symbol b, a.high symbol b};                                                 \
-  }                                                                                           \
-  template <class T, int n>                                                                   \
-  SKLIQUID_INLINE Pair<T, n> operator symbol(T a, const Pair<T, n>& b) {                      \
-    return {a symbol b.low, a symbol b.high};                                                 \
-  }                                                                                           \
-  template <class T, int n, class Other>                                                      \
-  SKLIQUID_INLINE Pair<T, n>& operator symbol##=(Pair<T, n>& a, const Other& b) {             \
-    return a = a symbol b;                                                                    \
+#define SKLIQUID_OPERATOR(symbol)                                                        \
+  template <class T, int n>                                                              \
+  SKLIQUID_INLINE Pair<T, n> operator symbol(const Pair<T, n>& a, const Pair<T, n>& b) { \
+    return {a.low symbol b.low, a.high symbol b.high};                                   \
+  }                                                                                      \
+  template <class T, int n>                                                              \
+  SKLIQUID_INLINE Pair<T, n> operator symbol(const Pair<T, n>& a, T b) {                 \
+    return {a.low symbol b, a.high symbol b};                                            \
+  }                                                                                      \
+  template <class T, int n>                                                              \
+  SKLIQUID_INLINE Pair<T, n> operator symbol(T a, const Pair<T, n>& b) {                 \
+    return {a symbol b.low, a symbol b.high};                                            \
+  }                                                                                      \
+  template <class T, int n, class Other>                                                 \
+  SKLIQUID_INLINE Pair<T, n>& operator symbol## = (Pair<T, n> & a, const Other& b) {     \
+    return a = a symbol b;                                                               \
   }
 SKLIQUID_OPERATOR(+)
 SKLIQUID_OPERATOR(-)
@@ -333,9 +333,8 @@ SKLIQUID_INLINE double total(const Doubles& block) {
 SKLIQUID_INLINE Four totals(const Doubles& a, const Doubles& b, const Doubles& c,
                             const Doubles& d) {
 #if defined(__AVX__) && !defined(SKLIQUID_PLAIN_VECTORS)
-  const auto half = [](const Doubles& block) SKLIQUID_INLINED {
-    return (__m256d)(low_half(block) + high_half(block));
-  };
+  const auto half = [](const Doubles& block)
+                        SKLIQUID_INLINED { return (__m256d)(low_half(block) + high_half(block)); };
   const __m256d ab = _mm256_hadd_pd(half(a), half(b)), cd = _mm256_hadd_pd(half(c), half(d));
   return (Four)_mm256_permute2f128_pd(ab, cd, 0x20) + (Four)_mm256_permute2f128_pd(ab, cd, 0x31);
 #else

@@ -89,11 +89,10 @@ void judge_voter(const Voting& voting, int64_t voter, const Real* scores, int64_
     reach = std::fmax(reach, slack * (length + shortest));
   }
   Vote* votes = static_cast<Vote*>(voting.votes) + voter * voting.vote_stride;
-  const bool is_near =
-      voting.n_machines == 1
-          ? judge_two(scores, voting.intercept[machines[0]], reach, voting.row_norms,
-                      voting.n_rows, votes)
-          : judge_many(scores, stride, voting, machines, reach, votes);
+  const bool is_near = voting.n_machines == 1
+                           ? judge_two(scores, voting.intercept[machines[0]], reach,
+                                       voting.row_norms, voting.n_rows, votes)
+                           : judge_many(scores, stride, voting, machines, reach, votes);
   voting.doubtful[voter] |= is_near;
 }
 
