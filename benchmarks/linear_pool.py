@@ -199,7 +199,8 @@ def figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
         gain = f"{np.median(taken[1]) / np.median(taken[2]):.2f}x"
         rows.append((f"two threads against one, final fit of {n} voters", "1x", gain))
     name = "increment, 10,000 voters / 350, over linear growth"
-    return [*rows, (name, "1.2", f"{growth(X, y):.2f}"), *pruned_against_full(X, y)]
+    rows.append((name, "1.2", f"{growth(X, y):.2f}"))
+    return [*rows, *side_by_side(X, y), *pruned_against_full(X, y)]
 
 
 def in_turns(pool: LinearPool, some: np.ndarray, X: np.ndarray, y: np.ndarray) -> dict:
@@ -236,6 +237,27 @@ def growth(X: np.ndarray, y: np.ndarray) -> float:
             train = partial(pool.train, np.arange(n), X[:65], y[:65])
             each[n].append(best(lambda: [train() for _ in range(times)], 1) / times / n)
     return min(each[10_000]) / min(each[350])
+
+
+def side_by_side(X: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, str, str]]:
+    """Yield what four voters side by side take, against one after the other."""
+    twelve = np.arange(12)
+    for dtype in (np.float64, np.float32):
+        some = X[:N_TRAIN].astype(dtype)
+        for loss in ("hinge", "modified_huber", "log_loss"):
+            for average in (False, True):
+                options = {"loss": loss, "average": average, "max_iter": 20}
+                pool = LinearPool(voters(12, n_iter_no_change=1000, **options), CLASSES)
+                n_steps = pool.finish(twelve, some, y[:N_TRAIN])
+                taken = {"four": [], "one": []}
+                for _ in range(7):  # in turns
+                    for key, groups in (("four", [twelve]), ("one", twelve[:, None])):
+                        finish = partial(map, partial(pool.finish, X=some, y=y[:N_TRAIN]), groups)
+                        taken[key].append(best(lambda: list(finish()), 1))
+                four, one = (1e9 * np.median(taken[key]) / n_steps for key in ("four", "one"))
+                name = f"{loss}{', averaged' if average else ''}, {np.dtype(dtype)}"
+                figure = f"{four:.0f} / {one:.0f} ns, {one / four:.2f}x"
+                yield f"a step of four side by side / one at a time, {name}", "", figure
 
 
 def pruned_against_full(X: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, str, str]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import Parallel, delayed
@@ -439,15 +440,63 @@ def test_a_long_training_can_be_interrupted():
 # Instruction sets
 
 
-def test_every_instruction_set_gives_the_same_bits(expected):
-    before = native.instructions()
+@pytest.mark.parametrize("average_from", [0, 1])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_every_instruction_set_gives_the_same_bits(is_sparse, dtype, average_from):
+    widest, results = native.instructions(), {}
     try:
         for name in native.instruction_sets():
             native.use_instructions(name)
             assert native.instructions() == name
-            assert np.array_equal(fitted(2), expected)
+            results[name] = [trained_with(k, is_sparse, dtype, average_from) for k in range(5)]
     finally:
-        native.use_instructions(before)
+        native.use_instructions(widest)
+    for name, arrays in results.items():
+        for ours, theirs in zip(arrays, results["baseline"], strict=True):
+            assert ours == theirs, name
+
+
+def test_every_instruction_set_gives_the_same_cosines():
+    widest, numbers = native.instructions(), np.random.default_rng(0).normal(size=9999) * 1e5
+    try:
+        results = []
+        for name in native.instruction_sets():
+            native.use_instructions(name)
+            results.append(numbers.copy())
+            native.cosines(results[-1], 0.7)
+    finally:
+        native.use_instructions(widest)
+    assert all(np.array_equal(ours, results[0]) for ours in results)
+
+
+def trained_with(loss, is_sparse, dtype, average_from):
+    """Return the bytes that machines hold after some epochs, on 23 columns: blocks, and a rest."""
+    rng, n_rows, n_columns = np.random.default_rng(0), 200, 23
+    X = rng.normal(size=(n_rows, n_columns)).astype(dtype)
+    sparse = scipy.sparse.csr_array(np.where(X > 0.5, X, 0).astype(dtype))
+    y = (X[:, 0] + 0.3 * rng.normal(size=n_rows) > 0) * (1.0 if loss == 4 else 2.0)
+    arguments = training(
+        coef=np.zeros((7, n_columns), dtype),
+        average=np.zeros((7, n_columns), dtype),
+        machines=machines(7, seed=np.arange(1, 8)),
+        chosen=np.arange(7),
+        rows=native.SparseRows(
+            sparse.data, sparse.indices, sparse.indptr.astype(np.int64), n_columns
+        )
+        if is_sparse
+        else X,
+        labels=(y - (loss != 4)).astype(dtype)[None],
+        importance=rng.exponential(size=(1, n_rows)).astype(dtype),
+        row_norms=np.sqrt((X.astype(float) ** 2).sum(axis=1)),
+        orders=np.empty((0, n_rows), np.int32),
+        settings=native.Settings(**OPTIONS | {"loss": loss, "average_from": average_from}),
+    )
+    native.train(**arguments)
+    each = arguments["machines"].view(native.MACHINE)
+    kept = ("n_iter", "verdict", "intercept", "average_intercept", "scale", "new_intercept")
+    bits = [each[name].tobytes() for name in kept]
+    return arguments["coef"].tobytes(), arguments["average"].tobytes(), *bits
 
 
 def test_the_widest_instructions_are_taken_unless_others_are_asked_for():

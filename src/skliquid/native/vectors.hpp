@@ -227,7 +227,7 @@ SKLIQUID_INLINE bool all_above(TwoDoubles value, TwoDoubles limit) {
 #endif
 template <class T, int n>
 SKLIQUID_INLINE bool all_above(const Pair<T, n>& value, const Pair<T, n>& limit) {
-  return all_above(value.low, limit.low) & all_above(value.high, limit.high);
+  return all_above(value.low, limit.low) && all_above(value.high, limit.high);
 }
 
 SKLIQUID_INLINE double magnitude(double value) { return std::fabs(value); }
@@ -246,9 +246,9 @@ SKLIQUID_INLINE Pair<T, n> magnitude(const Pair<T, n>& value) {
 SKLIQUID_INLINE Doubles widened(const Block<double>& block) { return block; }
 SKLIQUID_INLINE Doubles widened(const Block<float>& block) {
 #if defined(SKLIQUID_PLAIN_VECTORS) || !defined(__SSE2__)
-  Doubles wide;
-  for (int k = 0; k < block_size; ++k) set_lane(wide, k, lane(block, k));
-  return wide;
+  double numbers[block_size];
+  for (int k = 0; k < block_size; ++k) numbers[k] = lane(block, k);
+  return load(numbers);
 #elif defined(__AVX512F__)  // with a mask of ones, or GCC warns in its own header
   return (Doubles)_mm512_maskz_cvtps_pd(0xFF, (__m256)block);
 #elif defined(__AVX__)
@@ -282,15 +282,22 @@ SKLIQUID_INLINE void narrow(const Doubles& block, Block<float>& to) {
 }
 
 SKLIQUID_INLINE double to_single(double value) { return static_cast<float>(value); }
-SKLIQUID_INLINE Four to_single(const Four& value) {
 #if defined(__AVX__) && !defined(SKLIQUID_PLAIN_VECTORS)
+SKLIQUID_INLINE Four to_single(const Four& value) {
   return (Four)_mm256_cvtps_pd(_mm256_cvtpd_ps((__m256d)value));
+}
+#elif defined(__SSE2__) && !defined(SKLIQUID_PLAIN_VECTORS)
+SKLIQUID_INLINE Four to_single(const Four& value) {
+  return {(TwoDoubles)_mm_cvtps_pd(_mm_cvtpd_ps((__m128d)value.low)),
+          (TwoDoubles)_mm_cvtps_pd(_mm_cvtpd_ps((__m128d)value.high))};
+}
 #else
+SKLIQUID_INLINE Four to_single(const Four& value) {
   Four single = value;
   for (int k = 0; k < 4; ++k) set_lane(single, k, static_cast<float>(lane(value, k)));
   return single;
-#endif
 }
+#endif
 
 // Return what numbers of type `Real` would hold.
 template <class Real, class Value>

@@ -466,11 +466,11 @@ class LinearPool:
         """Return the rows as the core takes them with ``coef``, and the length of each."""
         rows: Any = X
         if scipy.sparse.issparse(X):
-            csr = rows.tocsr().astype(coef.dtype, copy=False)
-            indices, indptr = csr.indices.astype(np.int32, copy=False), csr.indptr.astype(np.int64)
-            rows = native.SparseRows(csr.data, indices, indptr, csr.shape[1])
+            csr = rows.tocsr()
+            data, indices = _laid_out(csr.data, coef.dtype), _laid_out(csr.indices, np.int32)
+            rows = native.SparseRows(data, indices, csr.indptr.astype(np.int64), csr.shape[1])
         elif not pad or X.shape[1] == coef.shape[1] or X.size > _MOST_NUMBERS_TO_COPY:
-            rows = np.ascontiguousarray(X, dtype=coef.dtype)
+            rows = _laid_out(X, coef.dtype)
         else:
             rows = _aligned_zeros(X.shape[0], coef.shape[1], coef.dtype)
             rows[:, : X.shape[1]] = X
@@ -722,6 +722,12 @@ def _aligned_zeros(n_rows: int, width: int, dtype: Any) -> NDArray[Any]:
     start = -room.ctypes.data % _CACHE_LINE
     rows: NDArray[Any] = room[start : start + n_bytes].view(dtype).reshape(n_rows, width)
     return rows
+
+
+def _laid_out(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return numbers as the core takes them; what comes from another process may not be aligned."""
+    array = np.ascontiguousarray(array, dtype=dtype)
+    return array if array.flags.aligned else array.copy()
 
 
 @cache
