@@ -13,15 +13,17 @@ To read the code, start where the ideas are and follow them outwards:
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.mechanisms import Mechanism
 from skliquid.pools import DaskPool
-from skliquid.pruning import prune
 from skliquid.record import TrainingCost, TrainingRecord
 from skliquid.tabular import tabular_pipeline
+
+if TYPE_CHECKING:
+    from skliquid.pruning import prune
 
 __version__ = "0.1.0"
 
@@ -36,11 +38,15 @@ __all__ = [
     "tabular_pipeline",
 ]
 
-_OF_AN_EXTRA = {"increments_from", "train_on"}
+_WHEN_ASKED_FOR = {
+    "increments_from": "skliquid.streams",  # needs the extra stream
+    "prune": "skliquid.pruning",  # imports every ensemble of scikit-learn
+    "train_on": "skliquid.streams",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Return what needs the extra ``stream``, imported when it is first asked for."""
-    if name in _OF_AN_EXTRA:
-        return getattr(import_module("skliquid.streams"), name)
+    """Return what is imported when it is first asked for."""
+    if name in _WHEN_ASKED_FOR:
+        return getattr(import_module(_WHEN_ASKED_FOR[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

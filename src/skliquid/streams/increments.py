@@ -19,7 +19,7 @@ from skliquid.streams.labels import announced, check_known, check_target, classe
 
 INCREMENT_SIZE = 1000
 SAMPLE_SIZE = 10_000
-_BYTES_AT_ONCE = 4 << 20
+_BYTES_AT_ONCE = 2 << 20
 
 
 def increments_from(

@@ -9,8 +9,8 @@ from pyarrow.parquet import ParquetFile
 from skliquid.streams.kinds import Kinds, kinds_of
 from skliquid.streams.reason import reason
 
-_ROWS_AT_ONCE = 4096
-_BUFFER = 1 << 16
+_ROWS_AT_ONCE = 2048
+_BUFFER = 1 << 14
 """Bytes of each column read ahead; without it a row group is read whole, however large it is."""
 
 
@@ -43,7 +43,10 @@ def parquet_batches(
         for group in range(file.num_row_groups):
             n_rows = file.metadata.row_group(group).num_rows
             if start < n_rows:
-                yield from _group_batches(file, group, columns, start, path)
+                try:
+                    yield from _group_batches(file, group, columns, start, path)
+                finally:  # also when nobody asks for more
+                    pa.default_memory_pool().release_unused()
             start = max(start - n_rows, 0)
 
 
