@@ -145,6 +145,8 @@ def results(client: Any, futures: Sequence[Any], *, timeout: float) -> list[Any]
             patience *= 2  # large answers take their time
         except CancelledError as error:
             raise _lost(client, error) from error
+        except distributed().comm.CommClosedError as error:  # while answers were on their way
+            raise ClusterError(_LOST.format(address=_known_address(client))) from error
         except distributed().KilledWorker as error:
             raise ClusterError(words_for(error)) from error
         else:
