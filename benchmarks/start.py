@@ -45,7 +45,7 @@ say(imported=imported - started, first=fitted - started_fit, second=again - fitt
 
 
 def run(python: str, code: str) -> dict[str, float]:
-    """Return what a new process says, which has an empty home and nothing in its caches."""
+    """Return what a new process says, with an empty home, into which older versions compiled."""
     with tempfile.TemporaryDirectory() as home:
         kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
         places = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"), home)

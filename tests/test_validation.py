@@ -171,6 +171,56 @@ def test_sparse_rows_are_refused_when_the_voters_take_none():
         small(GaussianNB()).fit(scipy.sparse.csr_array(X), Y)
 
 
+def broken(kind, how):
+    """Return a sparse matrix that points outside of itself, which scipy does not notice."""
+    matrix = scipy.sparse.random(60, 30, 0.3, "csr", random_state=0).asformat(kind)
+    if kind == "lil":
+        matrix.rows[0] = [*matrix.rows[0][:-1], {"negative": -1}.get(how, 50_000_000)]
+    elif how.startswith("indptr"):
+        matrix.indptr[{"indptr falls": 3}.get(how, -1)] = 10**6
+    elif how == "short data":
+        matrix.data = matrix.data[:-20]
+    else:
+        indices = matrix.row if kind == "coo" else matrix.indices
+        indices[5] = {"negative": -1, "wide": 1000, "far": 2**31 - 1}[how]
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("kind", "how"),
+    [
+        *(
+            (kind, how)
+            for kind in ("csr", "csc", "bsr", "coo")
+            for how in ("negative", "wide", "far")
+        ),
+        *((kind, how) for kind in ("csr", "csc", "bsr") for how in ("indptr falls", "indptr far")),
+        ("csr", "short data"),
+        ("lil", "negative"),
+        ("lil", "far"),
+    ],
+)
+def test_a_sparse_matrix_that_points_elsewhere_is_refused(kind, how):
+    with pytest.raises(ValueError, match=r"X must be a sparse matrix whose indices fit its shape"):
+        small(SGDClassifier()).fit(broken(kind, how), Y)
+    fitted = small(SGDClassifier()).fit(scipy.sparse.random(60, 30, 0.3, random_state=0), Y)
+    with pytest.raises(ValueError, match=r"X must be a sparse matrix whose indices fit its shape"):
+        fitted.predict(broken(kind, how))
+    with pytest.raises(ValueError, match=r"X must be a sparse matrix whose indices fit its shape"):
+        fitted.partial_fit(broken(kind, how), Y)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "lil", "dok", "dia"])
+@pytest.mark.parametrize("make", [scipy.sparse.csr_array, scipy.sparse.csr_matrix])
+def test_sparse_rows_of_any_format_are_taken_and_left_as_they_are(kind, make):
+    rows = make(np.where(X > 0, X, 0)).asformat(kind)
+    before = rows.toarray()
+    fitted = small(SGDClassifier()).fit(rows, Y)
+    assert np.array_equal(fitted.predict(rows), fitted.predict(before))
+    assert rows.format == kind
+    assert np.array_equal(rows.toarray(), before)
+
+
 def test_a_lazy_frame_is_refused_with_the_way_out():
     lazy = pl.DataFrame(X).lazy()
     with pytest.raises(

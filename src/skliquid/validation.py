@@ -20,6 +20,13 @@ from skliquid.arrays import Floats, Labels, Voters
 from skliquid.pools.estimator_pool import learns_by_increments, takes_sample_weight
 from skliquid.pools.linear_pool import unsupported
 
+_COMPRESSED: dict[str, Any] = {
+    "csr": scipy.sparse.csr_array,
+    "csc": scipy.sparse.csc_array,
+    "bsr": scipy.sparse.bsr_array,
+}
+_MADE_OF_LISTS = ("lil", "dok", "dia")
+
 Constraint: TypeAlias = Any
 Composition: TypeAlias = _BaseComposition
 
@@ -271,16 +278,16 @@ def refuse_broken(X: Any) -> None:
 
     scipy looks at them only when asked, and scikit-learn does not ask.
     """
-    if not scipy.sparse.issparse(X):
-        return
     matrix: Any = X
+    if not scipy.sparse.issparse(X) or matrix.ndim != 2:  # of which scikit-learn speaks
+        return
     try:
-        if matrix.format in ("csr", "csc", "bsr"):
+        if matrix.format in _COMPRESSED:
             parts: Any = matrix.data, matrix.indices, matrix.indptr
-            type(matrix)(parts, shape=matrix.shape, copy=False).check_format(full_check=True)
+            twin = _COMPRESSED[matrix.format](parts, shape=matrix.shape, copy=False)
+            twin.check_format(full_check=True)
         elif matrix.format == "coo":
-            parts = matrix.data, (matrix.row, matrix.col)
-            type(matrix)(parts, shape=matrix.shape, copy=False)
+            scipy.sparse.coo_array((matrix.data, (matrix.row, matrix.col)), shape=matrix.shape)
     except (ValueError, TypeError, IndexError) as error:
         raise ValueError(
             f"X must be a sparse matrix whose indices fit its shape {matrix.shape}: {error}. "
@@ -296,7 +303,7 @@ def check_X(ensemble: Any, X: Any, *, reset: bool = False, **more: Any) -> Any:
     tags = get_tags(ensemble).input_tags
     if getattr(ensemble, "_fitted_pool", None) is not None:
         return _answered(ensemble, X, **more)
-    return validate_data(
+    checked = validate_data(
         ensemble,
         X,
         reset=reset,
@@ -305,6 +312,9 @@ def check_X(ensemble: Any, X: Any, *, reset: bool = False, **more: Any) -> Any:
         ensure_all_finite="allow-nan" if tags.allow_nan else True,
         **more,
     )
+    if getattr(X, "format", None) in _MADE_OF_LISTS:  # whose indices are looked at by nobody
+        refuse_broken(checked[0] if more else checked)
+    return checked
 
 
 def _answered(ensemble: Any, X: Any, **more: Any) -> Any:

@@ -32,6 +32,7 @@ def sparse(X):
 
 def assert_same_bits(ours, theirs):
     assert np.array_equal(ours.coef_, theirs.coef_)
+    assert np.array_equal(np.signbit(ours.coef_), np.signbit(theirs.coef_))
     assert np.array_equal(ours.intercept_, theirs.intercept_)
     assert (ours.n_iter_, ours.t_) == (theirs.n_iter_, theirs.t_)
     assert ours.coef_.dtype == theirs.coef_.dtype
@@ -271,6 +272,43 @@ def test_steps_that_vanish_in_single_precision_weigh_coefficients_anew():
     options = {"alpha": 1e-3, "learning_rate": "constant", "eta0": 0.1, "n_iter_no_change": 1}
     make = sgd(loss="log_loss", tol=0.00676875, **options)  # where rounding decides when to stop
     assert_same_as_a_loop(make, X, np.arange(4000) % 2, increment=2000)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csr_matrix])
+@pytest.mark.parametrize("n_voters", [1, 4])
+def test_steps_that_are_rounded_to_nothing_are_steps(kind, n_voters):
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        X = rng.normal(size=(2, 3)).astype(np.float32) * 10
+        X, y = kind(X), np.array([0, 1])
+        options = {"learning_rate": "constant", "eta0": 1000.0, "max_iter": 30}
+        voters = [sgd(loss="log_loss", **options)(s) for s in range(n_voters)]
+        pool = LinearPool(voters, y)
+        pool.finish(np.arange(n_voters), X, y)
+        for ours, theirs in zip(pool.estimators(np.arange(n_voters)), voters, strict=True):
+            assert_same_bits(ours, theirs.fit(X, y))
+
+
+def test_rows_too_short_for_squares():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)) * 1e-160, np.arange(30) % 2
+    options = {"penalty": "l2", "eta0": 1e100, "tol": 0.0, "max_iter": 20}
+    assert_same_as_a_loop(lambda s: Perceptron(random_state=s, **options), X, y)
+
+
+def test_a_zero_keeps_its_sign():
+    X, y = np.random.default_rng(0).normal(size=(40, 5)), np.arange(40) % 2
+    options = {"alpha": 2.0, "learning_rate": "constant", "eta0": 0.5, "max_iter": 3}
+    assert_same_as_a_loop(sgd(**options), X, y)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_sparse_rows_that_point_elsewhere_end_in_an_error(loss):
+    X = scipy.sparse.random(40, 9, 0.5, "csr", random_state=0)
+    X.indices[3] = 50_000_000
+    pool = LinearPool([sgd(loss=loss)(0)], np.array([0, 1]))
+    with pytest.raises(ValueError, match=r"X.indices must be from 0 to 8: got 50000000"):
+        pool.train(np.arange(1), X, np.arange(40) % 2)
 
 
 def test_no_penalty_to_weigh_leaves_no_doubt_in_single_precision(binary, monkeypatch):

@@ -38,7 +38,6 @@ __all__ = [
 ]
 
 SOURCES = _core.SOURCES
-Settings = _core.Settings
 cosines = _core.cosines
 count_steps = _core.count_steps
 draw_seeds = _core.draw_seeds
@@ -77,6 +76,22 @@ MACHINE = np.dtype(
 
 MOST_DRAWS = 624 - 397
 """How many draws a Mersenne twister makes of its seed alone."""
+
+
+class Settings(NamedTuple):
+    """Hyperparameters that all machines of a call share: ``Settings`` in ``linear.hpp``."""
+
+    loss: int
+    learning_rate: int
+    power_t: float
+    penalized: bool
+    penalty_counts: bool
+    intercept_step: float
+    shuffles: bool
+    average_from: int
+    max_iter: int
+    tol: float
+    n_iter_no_change: int
 
 
 class SparseRows(NamedTuple):

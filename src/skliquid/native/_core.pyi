@@ -2,23 +2,6 @@ from typing import Any
 
 SOURCES: str
 
-class Settings:
-    def __init__(
-        self,
-        *,
-        loss: int,
-        learning_rate: int,
-        power_t: float,
-        penalized: bool,
-        penalty_counts: bool,
-        intercept_step: float,
-        shuffles: bool,
-        average_from: int,
-        max_iter: int,
-        tol: float,
-        n_iter_no_change: int,
-    ) -> None: ...
-
 def train(
     coef: Any,
     average: Any,
@@ -29,7 +12,7 @@ def train(
     importance: Any,
     row_norms: Any,
     orders: Any,
-    settings: Settings,
+    settings: Any,
     n_threads: int,
 ) -> None: ...
 def count_steps(

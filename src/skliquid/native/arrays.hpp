@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace skliquid {
 
@@ -62,7 +63,12 @@ class Array {
  public:
   enum class Use { read, write };
 
-  Array(nb::handle object, const char* argument, int n_dimensions, Use use) : name(argument) {
+ private:
+  Use use;
+
+ public:
+  Array(nb::handle object, const char* argument, int n_dimensions, Use use_)
+      : name(argument), use(use_) {
     const int flags = PyBUF_FORMAT | PyBUF_ND | PyBUF_STRIDES;
     if (PyObject_GetBuffer(object.ptr(), &buffer, flags) != 0) {
       PyErr_Clear();
@@ -71,7 +77,7 @@ class Array {
               .c_str());
     }
     try {
-      check(n_dimensions, use);
+      check(n_dimensions);
     } catch (...) {
       PyBuffer_Release(&buffer);
       throw;
@@ -82,7 +88,6 @@ class Array {
   ~Array() { PyBuffer_Release(&buffer); }
 
   std::int64_t size(int dimension) const { return buffer.shape[dimension]; }
-  std::int64_t n_bytes() const { return buffer.len; }
   int item_bytes() const { return static_cast<int>(buffer.itemsize); }
 
   template <class T>
@@ -113,23 +118,39 @@ class Array {
            text(size(dimension)) + ". Pass arrays that belong together.");
   }
 
-  // Every number is one of a range, the end excluded.
+  // Every number from position `start` to `stop` is one of a range. All ends are excluded.
   template <class T>
-  void expect_range(std::int64_t first, std::int64_t end) const {
+  void expect_range(std::int64_t first, std::int64_t end, std::int64_t start,
+                    std::int64_t stop) const {
     const T* numbers = as<T>();
-    const std::int64_t n = buffer.len / static_cast<std::int64_t>(sizeof(T));
-    T least = n > 0 ? numbers[0] : static_cast<T>(first), most = least;
-    for (std::int64_t i = 0; i < n; ++i) {
+    if (start >= stop) return;
+    T least = numbers[start], most = least;
+    for (std::int64_t i = start; i < stop; ++i) {
       least = numbers[i] < least ? numbers[i] : least;
       most = numbers[i] > most ? numbers[i] : most;
     }
-    if (n == 0 || (least >= first && most < end)) return;
+    if (least >= first && most < end) return;
     refuse(std::string(name) + " must be from " + text(first) + " to " + text(end - 1) + ": got " +
            text(least < first ? least : most) + ". Pass arrays that belong together.");
   }
+  template <class T>
+  void expect_range(std::int64_t first, std::int64_t end) const {
+    expect_range<T>(first, end, 0, size(0));
+  }
+
+  // What is written to must not be what something else is read from.
+  void expect_apart(const Array& other) const {
+    if (this == &other || (use == Use::read && other.use == Use::read)) return;
+    const char *mine = static_cast<const char*>(buffer.buf),
+               *its = static_cast<const char*>(other.buffer.buf);
+    if (buffer.len == 0 || other.buffer.len == 0) return;
+    if (mine + buffer.len <= its || its + other.buffer.len <= mine) return;
+    refuse(std::string(name) + " must not share memory with " + other.name +
+           ": one of them is written to. Copy it.");
+  }
 
  private:
-  void check(int n_dimensions, Use use) const {
+  void check(int n_dimensions) const {
     const std::string subject(name);
     if (buffer.ndim != n_dimensions) {
       refuse(subject + " must have " + text(n_dimensions) + " dimension(s): got " +
@@ -153,5 +174,12 @@ class Array {
     return n == 2 || n == 4 || n == 8 ? n : 1;
   }
 };
+
+// No array that is written to shares memory with another.
+inline void expect_apart(const std::vector<const Array*>& arrays) {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    for (std::size_t k = 0; k < i; ++k) arrays[i]->expect_apart(*arrays[k]);
+  }
+}
 
 }  // namespace skliquid

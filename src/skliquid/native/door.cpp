@@ -25,6 +25,7 @@ using std::int64_t;
 
 constexpr double seconds_between_signals = 0.1;
 constexpr int64_t most_threads = 1024;
+constexpr int64_t most_machines = int64_t{1} << 40;
 
 void require(bool holds, const char* message) {
   if (!holds) refuse(message);
@@ -67,6 +68,10 @@ class CheckedRows {
   CheckedRows& operator=(const CheckedRows&) = delete;
   ~CheckedRows() { close(); }
 
+  void add_to(std::vector<const Array*>& arrays) const {
+    for (int k = 0; k < n_arrays; ++k) arrays.push_back(reinterpret_cast<const Array*>(room[k]));
+  }
+
  private:
   static void check_width(int64_t n_columns, int64_t width) {
     if (n_columns >= 0 && n_columns <= width) return;
@@ -87,7 +92,8 @@ class CheckedRows {
     const Array& data = open(part(0), "X.data", 1);
     const Array& indices = open(part(1), "X.indices", 1);
     const Array& indptr = open(part(2), "X.indptr", 1);
-    const int64_t n_columns = nb::cast<int64_t>(part(3));
+    int64_t n_columns = 0;
+    require(nb::try_cast(part(3), n_columns), "X.n_columns must be a whole number.");
     check_width(n_columns, width);
     require(indptr.size(0) > 0, "X.indptr must not be empty: it begins with 0.");
     const int64_t* starts = indptr.as<int64_t>();
@@ -95,11 +101,11 @@ class CheckedRows {
             n_columns};
     require(starts[0] >= 0, "X.indptr must begin with 0: got a negative number.");
     for (int64_t i = 0; i < rows.n_rows; ++i) {
-      const int64_t n = starts[i + 1] - starts[i];
       if (starts[i + 1] < starts[i]) {
         refuse("X.indptr must not decrease: it does after row " + text(i) +
                ". Build X with scipy.sparse.csr_array.");
       }
+      const int64_t n = starts[i + 1] - starts[i];
       longest = n > longest ? n : longest;
     }
     const int64_t n_stored = starts[rows.n_rows];
@@ -108,7 +114,7 @@ class CheckedRows {
              " of " + text(indices.size(0)) + " indices and " + text(data.size(0)) +
              " numbers. Build X with scipy.sparse.csr_array.");
     }
-    indices.expect_range<std::int32_t>(0, n_columns);
+    indices.expect_range<std::int32_t>(0, n_columns, starts[0], n_stored);
     // a pointer that is not null says that rows are sparse, also where they hold no number
     static const std::int32_t no_index = 0;
     if (!rows.indices) rows.indices = &no_index;
@@ -130,11 +136,16 @@ class CheckedMachines {
     const int64_t n = coef.size(0);
     machines = {
         coef.as_real(is_single), average.as_real(is_single), nullptr, n, coef.size(1), is_single};
+    require(n <= most_machines, "coef must have fewer than 2**40 rows.");
     average.expect_size(0, n, "rows");
     each.expect_size(0, n * static_cast<int64_t>(sizeof(Machine)), "bytes");
     machines.each = reinterpret_cast<Machine*>(each.as<std::uint8_t>());
     require(reinterpret_cast<std::uintptr_t>(machines.each) % alignof(Machine) == 0,
             "machines must be aligned: copy them.");
+  }
+
+  void add_to(std::vector<const Array*>& arrays) const {
+    arrays.insert(arrays.end(), {&coef, &average, &each});
   }
 
   void expect_averages(int64_t average_from) const {
@@ -143,9 +154,8 @@ class CheckedMachines {
 };
 
 // Indices of machines, each at most once: two threads must not train the same.
-void check_chosen(const Array& chosen, int64_t n_machines, bool once) {
+void check_chosen(const Array& chosen, int64_t n_machines) {
   chosen.expect_range<int64_t>(0, n_machines);
-  if (!once) return;
   std::vector<bool> is_taken(static_cast<std::size_t>(n_machines));
   const int64_t* numbers = chosen.as<int64_t>();
   for (int64_t k = 0; k < chosen.size(0); ++k) {
@@ -164,37 +174,36 @@ void check_in_range(int64_t value, int64_t end, const char* field) {
          text(value) + ". Pass arrays that belong together.");
 }
 
-// Orders of machines that were shuffled before are permutations of the rows.
-void check_order(const std::int32_t* order, int64_t n_rows) {
-  std::int32_t least = 0, most = 0;
-  for (int64_t i = 0; i < n_rows; ++i) {
-    least = order[i] < least ? order[i] : least;
-    most = order[i] > most ? order[i] : most;
+template <class T>
+T setting(nb::handle settings, int k, const char* name) {
+  T value{};
+  if (!nb::try_cast(nb::handle(PyTuple_GetItem(settings.ptr(), k)), value)) {
+    refuse(std::string("settings must hold numbers: ") + name + " is none.");
   }
-  require(least >= 0 && most < n_rows, "orders must hold rows: begin with -1 to have them made.");
+  return value;
 }
 
-Settings settings_of(int64_t loss, int64_t learning_rate, double power_t, bool penalized,
-                     bool penalty_counts, double intercept_step, bool shuffles,
-                     int64_t average_from, int64_t max_iter, double tol, int64_t n_iter_no_change) {
+Settings settings_of(nb::handle tuple) {
+  require(PyTuple_Check(tuple.ptr()) && PyTuple_Size(tuple.ptr()) == 11,
+          "settings must be skliquid.native.Settings.");
+  const auto whole = [&](int k, const char* name) { return setting<int64_t>(tuple, k, name); };
+  const auto real = [&](int k, const char* name) { return setting<double>(tuple, k, name); };
+  const auto flag = [&](int k, const char* name) { return setting<bool>(tuple, k, name); };
+  const int64_t loss = whole(0, "loss"), learning_rate = whole(1, "learning_rate");
   require(loss >= 0 && loss <= static_cast<int64_t>(Loss::log_loss), "loss must be from 0 to 4.");
   require(learning_rate >= 0 && learning_rate <= static_cast<int64_t>(LearningRate::invscaling),
           "learning_rate must be from 0 to 2.");
-  require(max_iter >= 1, "max_iter must be at least 1.");
-  require(average_from >= 0, "average_from must not be negative.");
-  require(n_iter_no_change >= 1, "n_iter_no_change must be at least 1.");
-  require(!std::isnan(tol), "tol must be a number.");
-  return {static_cast<Loss>(loss),
-          static_cast<LearningRate>(learning_rate),
-          power_t,
-          penalized,
-          penalty_counts,
-          intercept_step,
-          shuffles,
-          average_from,
-          max_iter,
-          tol,
-          n_iter_no_change};
+  const Settings settings = {static_cast<Loss>(loss),      static_cast<LearningRate>(learning_rate),
+                             real(2, "power_t"),           flag(3, "penalized"),
+                             flag(4, "penalty_counts"),    real(5, "intercept_step"),
+                             flag(6, "shuffles"),          whole(7, "average_from"),
+                             whole(8, "max_iter"),         real(9, "tol"),
+                             whole(10, "n_iter_no_change")};
+  require(settings.max_iter >= 1, "max_iter must be at least 1.");
+  require(settings.average_from >= 0, "average_from must not be negative.");
+  require(settings.n_iter_no_change >= 1, "n_iter_no_change must be at least 1.");
+  require(!std::isnan(settings.tol), "tol must be a number.");
+  return settings;
 }
 
 // Whether the user has pressed Ctrl-C, asked now and then. Only the calling thread asks.
@@ -212,7 +221,8 @@ bool is_interrupted() {
 
 void train(nb::handle coef, nb::handle average, nb::handle machines_, nb::handle chosen_,
            nb::handle rows_, nb::handle labels_, nb::handle importance_, nb::handle row_norms_,
-           nb::handle orders_, const Settings& settings, int64_t n_threads) {
+           nb::handle orders_, nb::handle settings_, int64_t n_threads) {
+  const Settings settings = settings_of(settings_);
   const CheckedMachines checked(coef, average, machines_);
   const Machines& machines = checked.machines;
   checked.expect_averages(settings.average_from);
@@ -221,7 +231,11 @@ void train(nb::handle coef, nb::handle average, nb::handle machines_, nb::handle
   const Array row_norms(row_norms_, "row_norms", 1, Use::read);
   const Array orders(orders_, "orders", 2, Use::write);
   const CheckedRows X(rows_, machines.width, machines.is_single);
-  check_chosen(chosen, machines.n_machines, true);
+  std::vector<const Array*> arrays = {&chosen, &labels, &importance, &row_norms, &orders};
+  checked.add_to(arrays);
+  X.add_to(arrays);
+  expect_apart(arrays);
+  check_chosen(chosen, machines.n_machines);
 
   std::atomic<int64_t> queue{0};
   std::atomic<bool> stop{false};
@@ -254,9 +268,6 @@ void train(nb::handle coef, nb::handle average, nb::handle machines_, nb::handle
     check_in_range(machine.problem, labels.size(0), "problem");
     check_in_range(machine.weights, importance.size(0), "weights");
     check_in_range(machine.first_row, X.rows.n_rows - n_rows + 1, "first_row");
-    if (training.n_orders > 0 && training.orders[m * n_rows] >= 0) {
-      check_order(training.orders + m * n_rows, n_rows);
-    }
   }
   require(n_threads >= 1 && n_threads <= most_threads, "n_threads must be from 1 to 1024.");
 
@@ -269,10 +280,15 @@ void train(nb::handle coef, nb::handle average, nb::handle machines_, nb::handle
   last_asked = std::chrono::steady_clock::now();
   {
     nb::gil_scoped_release no_gil;
-    share(n_threads, [&](int64_t k) {
-      loops.train(training, scratch[static_cast<std::size_t>(k)].data(),
-                  k == 0 ? is_interrupted : nullptr);
-    });
+    share(
+        n_threads,
+        [&](int64_t k) {
+          loops.train(training, scratch[static_cast<std::size_t>(k)].data(),
+                      k == 0 ? is_interrupted : nullptr);
+        },
+        [&] {
+          if (is_interrupted()) stop.store(true);
+        });
   }
   if (PyErr_Occurred()) throw nb::python_error();
 }
@@ -281,8 +297,11 @@ void count_steps(nb::handle coef, nb::handle average, nb::handle machines_, nb::
                  int64_t n_machines, int64_t n_rows, int64_t average_from) {
   const CheckedMachines checked(coef, average, machines_);
   const Array chosen(chosen_, "chosen", 1, Use::read);
+  std::vector<const Array*> arrays = {&chosen};
+  checked.add_to(arrays);
+  expect_apart(arrays);
   checked.expect_averages(average_from);
-  check_chosen(chosen, checked.machines.n_machines, true);
+  check_chosen(chosen, checked.machines.n_machines);
   require(n_machines >= 1 && chosen.size(0) % n_machines == 0,
           "chosen must hold n_machines machines of each voter.");
   kernels().count_steps(checked.machines, chosen.as<int64_t>(), chosen.size(0), n_machines, n_rows,
@@ -328,6 +347,11 @@ class CheckedVoting {
     voting.votes = places_of(n_machines);
   }
 
+  void expect_all_apart(std::vector<const Array*> others) const {
+    others.insert(others.end(), {&coef, &intercept, &machines, &row_norms, &votes, &doubtful});
+    expect_apart(others);
+  }
+
  private:
   void* places_of(int64_t n_machines) const {
     if (votes.holds<std::uint32_t>()) return votes.as<std::uint32_t>();
@@ -348,6 +372,10 @@ void vote(nb::handle coef, nb::handle intercept, nb::handle machines, int64_t n_
   require(voting.n_rows == X.rows.n_rows, "row_norms must have one number per row of X.");
   require(voting.vote_stride == X.rows.n_rows, "votes must have one column per row of X.");
   voting.n_terms = X.longest;
+  std::vector<const Array*> arrays;
+  X.add_to(arrays);
+  checked.expect_all_apart(arrays);
+  if (voting.n_voters == 0) return;
   std::vector<double> scores(static_cast<std::size_t>(n_machines * voting.n_rows));
   nb::gil_scoped_release no_gil;
   kernels().score_and_judge(voting, X.rows, scores.data());
@@ -362,6 +390,7 @@ void judge(nb::handle scores_, int64_t start, nb::handle coef, nb::handle interc
   const void* numbers = scores.as_real(voting.is_single);
   const int64_t n = scores.size(1);
   scores.expect_size(0, voting.n_voters * n_machines, "rows");
+  checked.expect_all_apart({&scores});
   require(voting.n_rows == voting.vote_stride, "row_norms must have one number per vote.");
   require(start >= 0 && start <= voting.vote_stride && n <= voting.vote_stride - start,
           "start must leave room for the columns of scores.");
@@ -401,12 +430,15 @@ void row_norms(nb::handle rows, nb::handle coef_, nb::handle norms_) {
   const CheckedRows X(rows, coef.size(1), is_single);
   double* numbers = norms.as<double>();
   norms.expect_size(0, X.rows.n_rows, "numbers");
-  nb::gil_scoped_release no_gil;
+  std::vector<const Array*> arrays = {&norms};
+  X.add_to(arrays);
+  expect_apart(arrays);
   if (X.rows.indices && has_repeated_columns(X.rows)) {
     for (int64_t row = 0; row < X.rows.n_rows; ++row) numbers[row] = INFINITY;
-  } else {
-    kernels().row_norms(X.rows, is_single, numbers);
+    return;
   }
+  nb::gil_scoped_release no_gil;
+  kernels().row_norms(X.rows, is_single, numbers);
 }
 
 void cosines(nb::handle values_, double factor) {
@@ -420,6 +452,7 @@ void draw_seeds(nb::handle seeds_, nb::handle draws_) {
   const Array seeds(seeds_, "seeds", 1, Use::read), draws(draws_, "draws", 2, Use::write);
   seeds.expect_range<int64_t>(0, int64_t{1} << 32);
   draws.expect_size(0, seeds.size(0), "rows");
+  expect_apart({&seeds, &draws});
   require(draws.size(1) <= most_draws, "draws must have at most 227 columns: ask numpy for more.");
   for (int64_t k = 0; k < seeds.size(0); ++k) {
     legacy_draws(static_cast<std::uint32_t>(seeds.as<int64_t>()[k]), draws.size(1),
@@ -445,11 +478,6 @@ void use_instructions(const std::string& name) {
 NB_MODULE(_core, m) {
   m.doc() = "Inner loops of skliquid, compiled. Call them through skliquid.native.";
   m.attr("SOURCES") = SKLIQUID_SOURCES;
-  nb::class_<Settings>(m, "Settings", "Hyperparameters that all machines of a call share.")
-      .def(nb::new_(&settings_of), nb::kw_only(), nb::arg("loss"), nb::arg("learning_rate"),
-           nb::arg("power_t"), nb::arg("penalized"), nb::arg("penalty_counts"),
-           nb::arg("intercept_step"), nb::arg("shuffles"), nb::arg("average_from"),
-           nb::arg("max_iter"), nb::arg("tol"), nb::arg("n_iter_no_change"));
   m.def("train", &train, nb::arg("coef"), nb::arg("average"), nb::arg("machines"),
         nb::arg("chosen"), nb::arg("rows"), nb::arg("labels"), nb::arg("importance"),
         nb::arg("row_norms"), nb::arg("orders"), nb::arg("settings"), nb::arg("n_threads"));

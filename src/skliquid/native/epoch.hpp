@@ -112,30 +112,34 @@ SKLIQUID_INLINE Numbers<n_lanes> dots_in_any_order(Lanes<n_lanes, Real> lanes, c
 template <bool in_order, bool counts_squares, int n_lanes, class Rows, class Real>
 SKLIQUID_INLINE Numbers<n_lanes> add_rows(Lanes<n_lanes, Real> lanes, const Rows& X,
                                           const int64_t (&row)[n_lanes],
+                                          const Numbers<n_lanes>& update,
                                           const Numbers<n_lanes>& factor,
                                           const int64_t (&next)[n_lanes],
                                           Numbers<n_lanes>& squares) {
   if constexpr (Rows::is_sparse) {
-    if (factor != 0.0) squares = add_row(lanes[0]->w, X, row[0], factor);
+    if (update != 0.0) squares = add_row(lanes[0]->w, X, row[0], factor);
     return in_order ? dots_in_order<1>(lanes, X, next) : dots_in_any_order<1>(lanes, X, next);
   } else {
     if constexpr (n_lanes == 1) {
-      if (factor == 0.0) {
+      if (update == 0.0) {
         return in_order ? dots_in_order<1>(lanes, X, next) : dots_in_any_order<1>(lanes, X, next);
       }
     }
+    const Numbers<n_lanes> none = alike<n_lanes>(0.0);
+    const Numbers<n_lanes> zero =
+        where_at_most(magnitude(update), none, alike<n_lanes>(-0.0), none);
     Sums of_squares[n_lanes];
     Numbers<n_lanes> products;
     if constexpr (in_order) {
       Real* w[n_lanes];
       for_each_lane<n_lanes>([&](int k) SKLIQUID_INLINED { w[k] = lanes[k]->w; });
-      products = add_and_look_ahead_in_order<counts_squares, n_lanes, Real>(w, X, row, factor, next,
-                                                                            of_squares);
+      products = add_and_look_ahead_in_order<counts_squares, n_lanes, Real>(w, X, row, factor, zero,
+                                                                            next, of_squares);
     } else {
       Sums sums[n_lanes];
       for_each_lane<n_lanes>([&](int k) SKLIQUID_INLINED {
-        add_and_look_ahead<counts_squares>(lanes[k]->w, X, row[k], lane(factor, k), next[k],
-                                           sums[k], of_squares[k]);
+        add_and_look_ahead<counts_squares>(lanes[k]->w, X, row[k], lane(factor, k), lane(zero, k),
+                                           next[k], sums[k], of_squares[k]);
       });
       products = totals(sums);
     }
@@ -166,8 +170,11 @@ SKLIQUID_INLINE Value nearness(const Value& score, const Value& intercept, const
                                const Value& row_norm, const Value& scale) {
   const Value rounding = (magnitude(score) + 2.0 * magnitude(intercept)) * (4 * epsilon);
   const Value error = reach * row_norm * scale + rounding;
-  if constexpr (!is_single<Real>) return error;
-  return error + (rounded<Real>(score + error) - rounded<Real>(score - error));
+  if constexpr (is_single<Real>) {
+    return error + (rounded<Real>(score + error) - rounded<Real>(score - error));
+  } else {
+    return error;
+  }
 }
 
 template <class Rows, int n_lanes, bool is_smooth, bool watches>
@@ -293,7 +300,8 @@ void take_epoch(Lanes<n_lanes, typename Rows::Real> lanes, const Rows& X, const 
     }
     Value squares = zero;
     const Value before = dot;
-    dot = add_rows<is_smooth, counts_squares, n_lanes>(lanes, X, row, factor, next, squares);
+    dot =
+        add_rows<is_smooth, counts_squares, n_lanes>(lanes, X, row, update, factor, next, squares);
     for_each_lane<n_lanes>([&](int k) SKLIQUID_INLINED { row[k] = next[k]; });
 
     reach += magnitude(factor) * row_norm * slack;
@@ -303,7 +311,8 @@ void take_epoch(Lanes<n_lanes, typename Rows::Real> lanes, const Rows& X, const 
         squared = where_at_most(magnitude(update), zero, squared, squares * (scale * scale));
       } else {
         const Value pull = 2.0 * (before * shrunk) * update;
-        const Value push = (update * row_norm) * (update * row_norm);
+        const Value length = row_norm - shortest;
+        const Value push = (update * length) * (update * length);
         squared += pull + push;
         stretch += magnitude(pull) + push + squared;
       }

@@ -16,6 +16,7 @@ using skliquid::shortest;
 using std::int64_t;
 
 constexpr double epsilon = 2.220446049250313e-16;  // 2^-52
+constexpr double smallest_square = 1e-258;         // of a length beside which `shortest` vanishes
 
 template <class T>
 struct DenseRows {
@@ -124,31 +125,33 @@ SKLIQUID_INLINE double add_row(Real* w, const SparseRows<Real>& X, int64_t row, 
   return squares;
 }
 
+// Add `factor` times eight numbers of `x` to `w`, and return these. With a factor of zero and
+// `zero` = -0.0, which leaves every number as it is, the sign of a zero too; else `zero` is 0.0.
 template <class Real>
-SKLIQUID_INLINE Real added(Real w, Real x, double factor) {
-  return static_cast<Real>(w + static_cast<double>(x) * factor);
-}
-
-// Add `factor` times eight numbers of `x` to `w`, and return these.
-template <class Real>
-SKLIQUID_INLINE Block<Real> add_block(Real* w, const Real* x, const Doubles& factor) {
+SKLIQUID_INLINE Block<Real> add_block(Real* w, const Real* x, const Doubles& factor,
+                                      const Doubles& zero) {
   Block<Real> sum;
-  narrow(widened(load(w)) + widened(load(x)) * factor, sum);
+  narrow(widened(load(w)) + either_bits(widened(load(x)) * factor, zero), sum);
   store(sum, w);
   return sum;
+}
+
+template <class Real>
+SKLIQUID_INLINE Real added(Real w, Real x, double factor, double zero) {
+  return static_cast<Real>(w + either_bits(static_cast<double>(x) * factor, zero));
 }
 
 // Add `factor` times a row to coefficients, and return their products with the row that follows and
 // their squares, in any order: one pass instead of two.
 template <bool counts_squares, class Real>
 SKLIQUID_INLINE void add_and_look_ahead(Real* w, const DenseRows<Real>& X, int64_t row,
-                                        double factor, int64_t next, Sums& products,
+                                        double factor, double zero, int64_t next, Sums& products,
                                         Sums& squares) {
   const Real *x = X[row], *z = X[next];
-  const Doubles factors = spread(factor);
+  const Doubles factors = spread(factor), zeros = spread(zero);
   Sums even, odd, even_squares, odd_squares;
   const auto step = [&](int64_t j, Sums& product, Sums& square) {
-    const Block<Real> sum = add_block(w + j, x + j, factors);
+    const Block<Real> sum = add_block(w + j, x + j, factors, zeros);
     product.block += widened(sum * load(z + j));
     if constexpr (counts_squares) square.block += widened(sum * sum);
   };
@@ -162,7 +165,7 @@ SKLIQUID_INLINE void add_and_look_ahead(Real* w, const DenseRows<Real>& X, int64
     j += block_size;
   }
   for (; j < X.width; ++j) {
-    w[j] = added(w[j], x[j], factor);
+    w[j] = added(w[j], x[j], factor, zero);
     even.rest += w[j] * z[j];
     even_squares.rest += w[j] * w[j];
   }
@@ -177,14 +180,16 @@ SKLIQUID_INLINE void add_and_look_ahead(Real* w, const DenseRows<Real>& X, int64
 template <bool counts_squares, int n_lanes, class Real>
 SKLIQUID_INLINE Numbers<n_lanes> add_and_look_ahead_in_order(
     Real* const (&w)[n_lanes], const DenseRows<Real>& X, const int64_t (&row)[n_lanes],
-    const Numbers<n_lanes>& factor, const int64_t (&next)[n_lanes], Sums (&squares)[n_lanes]) {
+    const Numbers<n_lanes>& factor, const Numbers<n_lanes>& zero, const int64_t (&next)[n_lanes],
+    Sums (&squares)[n_lanes]) {
   Numbers<n_lanes> sum = alike<n_lanes>(0.0);
   for_each_lane<n_lanes>([&](int k) SKLIQUID_INLINED { squares[k] = Sums(); });
   int64_t j = 0;
   for (; j + block_size <= X.width; j += block_size) {
     Doubles products[n_lanes];
     for_each_lane<n_lanes>([&](int k) SKLIQUID_INLINED {
-      const Block<Real> block = add_block(w[k] + j, X[row[k]] + j, spread(lane(factor, k)));
+      const Block<Real> block =
+          add_block(w[k] + j, X[row[k]] + j, spread(lane(factor, k)), spread(lane(zero, k)));
       products[k] = widened(block * load(X[next[k]] + j));
       if constexpr (counts_squares) squares[k].block += widened(block * block);
     });
@@ -193,7 +198,7 @@ SKLIQUID_INLINE Numbers<n_lanes> add_and_look_ahead_in_order(
   for (; j < X.width; ++j) {
     sum += numbers<n_lanes>([&](int k) SKLIQUID_INLINED {
       Real& coefficient = w[k][j];
-      coefficient = added(coefficient, X[row[k]][j], lane(factor, k));
+      coefficient = added(coefficient, X[row[k]][j], lane(factor, k), lane(zero, k));
       squares[k].rest += coefficient * coefficient;
       return static_cast<double>(coefficient * X[next[k]][j]);
     });
@@ -245,15 +250,28 @@ SKLIQUID_INLINE bool all_finite(const Real* w, int64_t width) {
 
 // Lengths of rows. Where a column comes twice in a sparse row, this is not its length.
 
+// Rows that are shorter than what squares can tell have infinite length: they leave nothing but
+// doubt.
+template <class Real>
+double length_of(const Real* numbers, int64_t n) {
+  const double squares = squared_length(numbers, n);
+  if (squares < smallest_square) {
+    for (int64_t j = 0; j < n; ++j) {
+      if (numbers[j] != 0) return INFINITY;
+    }
+  }
+  return std::sqrt(squares) + shortest;
+}
+
 template <class Real>
 double row_norm(const DenseRows<Real>& X, int64_t row) {
-  return std::sqrt(squared_length(X[row], X.width)) + shortest;
+  return length_of(X[row], X.width);
 }
 
 template <class Real>
 double row_norm(const SparseRows<Real>& X, int64_t row) {
   const int64_t start = X.indptr[row];
-  return std::sqrt(squared_length(X.values + start, X.indptr[row + 1] - start)) + shortest;
+  return length_of(X.values + start, X.indptr[row + 1] - start);
 }
 
 template <class Rows>

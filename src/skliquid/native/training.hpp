@@ -11,7 +11,7 @@ namespace {
 using skliquid::Machine;
 using skliquid::Training;
 
-constexpr int fewest_side_by_side = 3;  // two machines are faster one after the other
+constexpr int fewest_side_by_side = 3;  // of four lanes; two are faster one after the other
 constexpr double safe_length = 1e18;    // sums of its squares do not overflow in single precision
 
 // The room that a thread needs for shuffled rows, in bytes.
@@ -134,9 +134,12 @@ class Trainer {
   void lay_out(Lane<Real>& its, int64_t m) {
     const auto n_bytes = static_cast<std::size_t>(n_rows) * sizeof(std::int32_t);
     std::int32_t* kept = m < training.n_orders ? training.orders + m * n_rows : nullptr;
-    if (kept && kept[0] >= 0) {
+    bool is_known = kept && kept[0] >= 0;
+    if (is_known) {  // another thread of Python's may be writing it: look at the copy
       std::memcpy(its.base, kept, n_bytes);
-    } else {
+      is_known = are_rows(its.base);
+    }
+    if (!is_known) {
       for (int64_t i = 0; i < n_rows; ++i) its.base[i] = static_cast<std::int32_t>(i);
       if (settings.shuffles) {
         skliquid::shuffle(static_cast<std::uint32_t>(its.machine->seed), its.base, n_rows);
@@ -144,6 +147,15 @@ class Trainer {
       if (kept) std::memcpy(kept, its.base, n_bytes);
     }
     std::memcpy(its.order, its.base, n_bytes);
+  }
+
+  bool are_rows(const std::int32_t* order) const {
+    std::int32_t least = 0, most = 0;
+    for (int64_t i = 0; i < n_rows; ++i) {
+      least = order[i] < least ? order[i] : least;
+      most = order[i] > most ? order[i] : most;
+    }
+    return least >= 0 && most < n_rows;
   }
 
   // Return whether a machine has taken its last epoch.
@@ -257,7 +269,7 @@ void count_steps_of(const skliquid::Machines& machines, const int64_t* chosen, i
     }
     for (int64_t k = first; k < first + n_machines; ++k) {
       Machine& machine = machines.each[chosen[k]];
-      machine.steps += static_cast<double>(n_iter * n_rows);
+      machine.steps += static_cast<double>(n_iter) * static_cast<double>(n_rows);
       if (average_from == 0) continue;
       multiply(static_cast<Real*>(machines.average) + chosen[k] * width, width,
                1.0 / machine.average_b);

@@ -182,7 +182,11 @@ SKLIQUID_INLINE void store(const Block<Real>& block, Real* to) {
 
 template <class Value>
 struct Spread {
-  SKLIQUID_INLINE static Value of(double number) { return Value{} + number; }
+  SKLIQUID_INLINE static Value of(double number) { return number - Value{}; }  // -0.0 stays -0.0
+};
+template <>
+struct Spread<double> {
+  SKLIQUID_INLINE static double of(double number) { return number; }
 };
 template <class T, int n>
 struct Spread<Pair<T, n>> {
@@ -241,6 +245,27 @@ SKLIQUID_INLINE Pair<T, n> magnitude(const Pair<T, n>& value) {
   return {magnitude(value.low), magnitude(value.high)};
 }
 
+// Return numbers whose bits are those of either. Zeros of any sign, or'ed with -0.0, are -0.0.
+SKLIQUID_INLINE double either_bits(double a, double b) {
+  std::uint64_t bits[2];
+  std::memcpy(bits, &a, sizeof a);
+  std::memcpy(bits + 1, &b, sizeof b);
+  bits[0] |= bits[1];
+  std::memcpy(&a, bits, sizeof a);
+  return a;
+}
+#if !defined(SKLIQUID_PLAIN_VECTORS)
+template <class Register, class = IfRegister<Register>>
+SKLIQUID_INLINE Register either_bits(const Register& a, const Register& b) {
+  using Bits = decltype(a <= b);
+  return (Register)((Bits)a | (Bits)b);
+}
+#endif
+template <class T, int n>
+SKLIQUID_INLINE Pair<T, n> either_bits(const Pair<T, n>& a, const Pair<T, n>& b) {
+  return {either_bits(a.low, b.low), either_bits(a.high, b.high)};
+}
+
 // Conversions between precisions.
 
 SKLIQUID_INLINE Doubles widened(const Block<double>& block) { return block; }
@@ -293,9 +318,8 @@ SKLIQUID_INLINE Four to_single(const Four& value) {
 }
 #else
 SKLIQUID_INLINE Four to_single(const Four& value) {
-  Four single = value;
-  for (int k = 0; k < 4; ++k) set_lane(single, k, static_cast<float>(lane(value, k)));
-  return single;
+  return {{to_single(lane(value, 0)), to_single(lane(value, 1))},
+          {to_single(lane(value, 2)), to_single(lane(value, 3))}};
 }
 #endif
 

@@ -388,12 +388,15 @@ class LinearPool:
     def _begin(self, X: Any, y: Labels, sample_weight: Floats | None) -> None:
         """Lay out the arrays, and let scikit-learn look at the parameters and data once."""
         X = self._seen_by(0, X)
-        key = (shared_parameters(self._voters[0]), X.dtype)
+        n_features, dtype = X.shape[1], X.dtype
+        if scipy.sparse.issparse(X):  # the core looks at indices, which scikit-learn trusts
+            self._rows(X, np.empty((0, n_features), dtype=dtype))
+        key = (shared_parameters(self._voters[0]), dtype)
         if key not in self._examined:
             self._examined[key] = self._attributes(X, y, sample_weight)
-        self._fitted_attributes = self._examined[key] | {"n_features_in_": X.shape[1]}
+        self._fitted_attributes = self._examined[key] | {"n_features_in_": n_features}
         dtype = self._fitted_attributes["coef_"].dtype
-        width = _padded(X.shape[1])
+        width = _padded(n_features)
         n = len(self._voters) * self._n_machines
         each = np.zeros(n, dtype=native.MACHINE)
         for name in ("alpha", "eta0"):
