@@ -200,7 +200,8 @@ def figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
         rows.append((f"two threads against one, final fit of {n} voters", "1x", gain))
     name = "increment, 10,000 voters / 350, over linear growth"
     rows.append((name, "1.2", f"{growth(X, y):.2f}"))
-    return [*rows, *side_by_side(X, y), *pruned_against_full(X, y)]
+    parts = (side_by_side, by_instructions, pruned_against_full)
+    return [*rows, *(row for part in parts for row in part(X, y))]
 
 
 def in_turns(pool: LinearPool, some: np.ndarray, X: np.ndarray, y: np.ndarray) -> dict:
@@ -258,6 +259,34 @@ def side_by_side(X: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, str, str]]
                 name = f"{loss}{', averaged' if average else ''}, {np.dtype(dtype)}"
                 figure = f"{four:.0f} / {one:.0f} ns, {one / four:.2f}x"
                 yield f"a step of four side by side / one at a time, {name}", "", figure
+
+
+def by_instructions(X: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, str, str]]:
+    """Yield what a step and a cosine take with each instruction set that this processor has."""
+    from skliquid import native  # which versions to compare with may not have
+
+    widest, twelve = native.instructions(), np.arange(12)
+    names = native.instruction_sets()
+    for dtype in (np.float64, np.float32):
+        some = X[:N_TRAIN].astype(dtype)
+        for loss in ("hinge", "log_loss"):
+            taken = []
+            pool = LinearPool(voters(12, loss=loss), CLASSES)
+            for name in names:
+                native.use_instructions(name)
+                n_steps = pool.finish(twelve, some, y[:N_TRAIN])
+                taken.append(
+                    1e9 * best(lambda: pool.finish(twelve, some, y[:N_TRAIN]), 7) / n_steps
+                )
+            figure = " / ".join(f"{each:.0f}" for each in taken) + " ns"
+            yield f"a step, {loss}, {np.dtype(dtype)}, {' / '.join(names)}", "", figure
+    numbers, taken = np.random.default_rng(0).normal(size=100_000), []
+    for name in names:
+        native.use_instructions(name)
+        taken.append(1e4 * best(lambda: native.cosines(numbers, 1.0), 20))
+    native.use_instructions(widest)
+    figure = " / ".join(f"{each:.1f}" for each in taken) + " ns"
+    yield f"a cosine, {' / '.join(names)}", "", figure
 
 
 def pruned_against_full(X: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, str, str]]:
