@@ -2,12 +2,15 @@
 
 import hashlib
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from clusters import cluster_of, wait_until
+from distributed.comm import CommClosedError
 from experiments.conftest import SMALL
 from experiments.test_runner import deadly  # noqa: F401 - a fixture
 
+from skliquid import cluster as connection
 from skliquid.cluster import ClusterError
 from skliquid.experiments import cluster as cluster_module
 from skliquid.experiments.cluster import run_as_asked, run_on_cluster
@@ -120,3 +123,14 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(tmp_path):
             run_on_cluster(TRIALS, store, address=cluster.address, timeout=0.5)
         with pytest.raises(ClusterError, match=r"must be a scheduler at tcp://127.0.0.1:1: none"):
             run_on_cluster(TRIALS, store, address="tcp://127.0.0.1:1", timeout=0.5)
+
+
+def test_a_scheduler_that_is_lost_while_answers_come_is_said_in_a_sentence(monkeypatch):
+    def sync(*_, **__):
+        raise CommClosedError
+
+    scheduler = SimpleNamespace(address="tcp://127.0.0.1:1")
+    client = SimpleNamespace(sync=sync, scheduler=scheduler, status="running")
+    monkeypatch.setattr(connection, "done", lambda *_, **__: set())
+    with pytest.raises(ClusterError, match=r"scheduler at tcp://127.0.0.1:1 was lost"):
+        connection.results(client, [object()], timeout=1)
