@@ -3,7 +3,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-CXX ?= c++
+ifeq ($(origin CXX),default)
+CXX = c++
+endif
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 SOURCES = $(wildcard src/skliquid/native/*.cpp src/skliquid/native/*.hpp)

@@ -230,7 +230,11 @@ def test_the_number_of_columns_is_a_whole_number():
 
 def test_numbers_behind_the_last_row_are_not_looked_at():
     indices = np.array([0, 1, 4, 2, 3, 0, -9], np.int32)
-    native.train(**training(rows=sparse_rows(indices=indices, data=np.ones(7))))
+    longer = training(rows=sparse_rows(indices=indices, data=np.ones(7)))
+    plain = training(rows=sparse_rows())
+    native.train(**longer)
+    native.train(**plain)
+    assert np.array_equal(longer["coef"], plain["coef"])
 
 
 @pytest.mark.parametrize("name", ["coef", "rows", "chosen"])
@@ -383,9 +387,6 @@ def test_nothing_else_crashes(enter, make):
 
 def test_arrays_that_are_written_to_must_not_share_memory():
     arguments = training()
-    for name in ("coef", "rows", "row_norms"):
-        with pytest.raises(ValueError, match=r"must not share memory with|must"):
-            native.train(**arguments | {"orders": arguments[name].view(np.int32)})
     chosen = arguments["coef"].reshape(-1)[:3].view(np.int64)
     with pytest.raises(ValueError, match="coef must not share memory with chosen"):
         native.train(**arguments | {"chosen": chosen})
