@@ -1,52 +1,76 @@
-"""Ensembles that prune themselves while they train, by liquid democracy.
+"""Ensembles that prune themselves while they train, by liquid democracy, for scikit-learn.
 
-To read the code, start where the ideas are and follow them outwards:
+Use ``LiquidEnsembleClassifier`` like any other classifier of scikit-learn:
 
-1. ``delegation_graph``: who delegates to whom, and the weights that follow;
-2. ``mechanisms``: who delegates next (g), and to whom (p);
-3. ``schedules`` and ``competence``: how many delegate, and what decides who is weak;
-4. ``pools``: how voters are trained and asked; ``linear_reference`` before ``native``, its C++;
-5. ``training``: the algorithm, on one page;
-6. ``ensemble``: ``LiquidEnsembleClassifier``, the scikit-learn classifier around it;
-7. ``theory``: the paper's formulas;
-8. ``streams``: files larger than memory.
+>>> from sklearn.datasets import load_breast_cancer
+>>> from sklearn.model_selection import train_test_split
+>>> from sklearn.pipeline import make_pipeline
+>>> from sklearn.preprocessing import StandardScaler
+>>> from skliquid import LiquidEnsembleClassifier
+>>> X, y = load_breast_cancer(return_X_y=True)
+>>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
+>>> ensemble = LiquidEnsembleClassifier(n_estimators=100, n_final=10, random_state=0)
+>>> model = make_pipeline(StandardScaler(), ensemble).fit(X_train, y_train)
+>>> bool(model.score(X_test, y_test) > 0.9)
+True
+>>> len(ensemble.estimators_)  # of 100 voters, 90 have delegated
+10
+
+Other ways in:
+
+- ``LiquidEnsembleClassifier.for_streams()`` and ``partial_fit``: streams with concept drift;
+- ``tabular_pipeline()``: data frames with categories and missing values;
+- ``prune(forest, X, y)``: a smaller ensemble from a fitted one;
+- ``train_on("data.parquet", target="label")``: files larger than memory (extra ``stream``);
+- ``DaskPool(client)``: voters on the workers of a Dask cluster (extra ``dask``).
+
+Where to read:
+
+- ``help(skliquid.LiquidEnsembleClassifier)``: every parameter;
+- ``skliquid.mechanisms``: who delegates, and to whom; ``skliquid.schedules``: how many delegate;
+- ``skliquid.datasets``: the paper's datasets; ``skliquid.theory``: the paper's formulas;
+- ``docs/how_it_is_built.md`` of the repository: the map of the source.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from skliquid.delegation_graph import DelegationGraph
-from skliquid.ensemble import LiquidEnsembleClassifier
-from skliquid.mechanisms import Mechanism
-from skliquid.pools import DaskPool
-from skliquid.record import TrainingCost, TrainingRecord
-from skliquid.tabular import tabular_pipeline
-
-if TYPE_CHECKING:
-    from skliquid.pruning import prune
+from importlib.util import find_spec
+from typing import Any
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "DaskPool",
-    "DelegationGraph",
-    "LiquidEnsembleClassifier",
-    "Mechanism",
-    "TrainingCost",
-    "TrainingRecord",
-    "prune",
-    "tabular_pipeline",
-]
-
-_WHEN_ASKED_FOR = {
-    "increments_from": "skliquid.streams",  # needs the extra stream
-    "prune": "skliquid.pruning",  # imports every ensemble of scikit-learn
+_SUBMODULES = ("datasets", "mechanisms", "pools", "schedules", "streams", "theory", "voting")
+_MODULES = {
+    "DaskPool": "skliquid.pools",
+    "DelegationGraph": "skliquid.delegation_graph",
+    "LiquidEnsembleClassifier": "skliquid.ensemble",
+    "Mechanism": "skliquid.mechanisms",
+    "TrainingCost": "skliquid.record",
+    "TrainingRecord": "skliquid.record",
+    "increments_from": "skliquid.streams",
+    "prune": "skliquid.pruning",
+    "tabular_pipeline": "skliquid.tabular",
     "train_on": "skliquid.streams",
-}
+} | {name: f"skliquid.{name}" for name in _SUBMODULES}
+"""Where each public name is imported from when it is used; __init__.pyi tells type checkers."""
+
+_PACKAGES_OF_EXTRAS = {"skliquid.streams": ("pandas", "pyarrow")}
+
+
+def _is_installed(module: str) -> bool:
+    return all(find_spec(package) for package in _PACKAGES_OF_EXTRAS.get(module, ()))
+
+
+# Star imports, help() and completion look at every name, so names of missing extras are left out.
+__all__ = [name for name in sorted(_MODULES) if _is_installed(_MODULES[name])]
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """Return what is imported when it is first asked for."""
-    if name in _WHEN_ASKED_FOR:
-        return getattr(import_module(_WHEN_ASKED_FOR[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import a public name when it is used."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_MODULES[name])
+    return module if name in _SUBMODULES else getattr(module, name)
