@@ -1,4 +1,4 @@
-# Everything a newcomer needs: `make test` and `make reproduce` start from nothing.
+# Everything a newcomer needs: `make test` and `make reproduce` install what they use.
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -10,13 +10,18 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 SOURCES = $(wildcard src/skliquid/native/*.cpp src/skliquid/native/*.hpp)
 
-.PHONY: help test test-oldest test-sanitized build debug check format reproduce reproduce-full bench bench-start bench-accuracy bench-drift bench-files bench-cluster docs clean
+.PHONY: help test test-coverage test-oldest test-sanitized build debug check format reproduce reproduce-full docs clean \
+	bench bench-start bench-accuracy bench-choices bench-drift bench-files bench-cluster
 
-help:  ## say what can be made
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 test: $(VENV)/installed  ## run the tests
 	$(BIN)/python -m pytest -n auto
+
+test-coverage: $(VENV)/installed  ## run the tests and report which lines they cover, here and in out/coverage
+	$(BIN)/python -m pytest -n auto --cov=skliquid --cov-report=term:skip-covered --cov-report=html:out/coverage
+	@echo "Open out/coverage/index.html"
 
 test-oldest: $(VENV)-oldest/installed  ## run the tests with the oldest supported versions
 	$(VENV)-oldest/bin/python -m pytest -n auto
@@ -28,9 +33,9 @@ test-sanitized: $(VENV)-sanitized/installed  ## run the tests of pools and of th
 
 build: $(VENV)/installed  ## build the native core, if its sources have changed
 
-debug: $(VENV)/installed  ## build the native core for a debugger: line numbers, nothing optimized
+debug: $(VENV)/installed  ## build the native core for a debugger: with line numbers, not optimized
 	$(INSTALL) --editable . --config-settings=cmake.build-type=Debug
-	@echo "Built for a debugger. To go back: touch CMakeLists.txt && make build"
+	@echo "Built for a debugger. To undo: touch CMakeLists.txt && make build"
 
 check: $(VENV)/installed  ## lint, types and imports
 	$(BIN)/ruff check .
@@ -44,30 +49,34 @@ format: $(VENV)/installed  ## format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/clang-format -i $(SOURCES)
 
-reproduce: $(VENV)/installed  ## the main job: every table and figure of the paper, in brief
+reproduce: $(VENV)/installed  ## every table and figure of the paper, with few trials
 	$(BIN)/skliquid reproduce
 
 reproduce-full: $(VENV)/installed  ## the same with the paper's numbers of trials, in an hour or so
 	$(BIN)/skliquid reproduce --full
 
-bench: $(VENV)/installed  ## speed, as ratios to the alternatives in the same run
+bench: $(VENV)/installed  ## speed, as ratios to alternatives in the same run
 	$(BIN)/python benchmarks/linear_pool.py
 
 bench-start: $(VENV)/installed  ## seconds and memory of importing skliquid and of a first fit, from an empty home
 	$(BIN)/python benchmarks/start.py
 
-bench-accuracy: $(VENV)/installed  ## accuracy against what one would pick instead, in half an hour or so
+bench-accuracy: $(VENV)/installed  ## accuracy against other classifiers, in half an hour or so
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/accuracy.py --jobs 2
 
-bench-drift: $(VENV)/installed  ## streams that drift, against river's forests, in a quarter of an hour
+bench-choices: $(VENV)/installed  ## do optional mechanisms, schedules and vote weights pay? In some ten minutes
+	$(INSTALL) --editable '.[bench]'
+	$(BIN)/python benchmarks/choices.py
+
+bench-drift: $(VENV)/installed  ## streams with concept drift, against river's forests, in a quarter of an hour
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/drift.py --write docs/drift.md --figure docs/images/drift.png
 
-bench-cluster: $(VENV)/installed  ## when a cluster pays, by processes on this machine, in some minutes
+bench-cluster: $(VENV)/installed  ## when a Dask cluster pays, with processes on this machine, in some minutes
 	$(BIN)/python benchmarks/cluster.py
 
-bench-files: $(VENV)/installed  ## memory and rows a second on a file of 2 GB, in half an hour or so
+bench-files: $(VENV)/installed  ## memory and rows per second on a file of 2 GB, in half an hour or so
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/large_files.py
 
@@ -76,10 +85,10 @@ docs: $(VENV)/installed  ## the pages of docs/ and the API, as a site in out/doc
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs out/docs
 	@echo "Open out/docs/index.html"
 
-clean:  ## remove what the other targets made
-	rm -rf out $(VENV) $(VENV)-oldest $(VENV)-sanitized .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+clean:  ## remove what the other targets created
+	rm -rf out $(VENV) $(VENV)-oldest $(VENV)-sanitized .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 
-# Installing builds the native core. It is done once, and again when what it is made of changes.
+# Installing builds the native core: once, and again when its sources change.
 
 define check_machine
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
