@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import skliquid
+
 ROOT = Path(__file__).parent.parent
 MAP = (ROOT / "docs" / "from_paper_to_code.md").read_text()
 
@@ -42,3 +44,13 @@ def test_every_line_of_algorithm_1_is_mapped():
 def test_every_decision_is_numbered_once():
     numbers = [path.name[:4] for path in sorted((ROOT / "docs" / "decisions").glob("*.md"))]
     assert numbers == [f"{i:04d}" for i in range(1, len(numbers) + 1)]
+
+
+def test_changelog_and_citation_have_the_version_of_the_package():
+    changelog = (ROOT / "CHANGELOG.md").read_text()
+    released = re.findall(r"^## \[(\d[^]]*)\] - (\d{4}-\d\d-\d\d)$", changelog, re.MULTILINE)
+    citation = (ROOT / "CITATION.cff").read_text()
+    version = re.search(r"^version: (.+)$", citation, re.MULTILINE)[1]
+    date = re.search(r"^date-released: (.+)$", citation, re.MULTILINE)[1]
+    assert released[0] == (version, date)
+    assert version == skliquid.__version__
