@@ -82,7 +82,7 @@ bench-files: $(VENV)/installed  ## memory and rows per second on a file of 2 GB,
 
 docs: $(VENV)/installed  ## the pages of docs/ and the API, as a site in out/docs
 	$(INSTALL) --editable '.[docs]'
-	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs out/docs
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs out/docs
 	@echo "Open out/docs/index.html"
 
 clean:  ## remove what the other targets created
