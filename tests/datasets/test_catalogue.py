@@ -22,8 +22,8 @@ def test_the_names_are_those_of_the_paper():
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=DATASET_NAMES)
-def test_entries_agree_with_themselves(entry):
-    assert len(set(entry.features)) == len(entry.features) == len(entry.kinds)
+def test_entries_are_consistent(entry):
+    assert len(set(entry.features)) == len(entry.features) == len(entry.column_types)
     assert {*entry.categorical, *entry.time} <= set(entry.features)
     assert entry.target not in entry.features
     assert len(entry.classes) == 2
@@ -44,11 +44,11 @@ def test_entries_agree_with_themselves(entry):
         ("spambase", 57, 0, 0),
     ],
 )
-def test_features_are_of_the_kinds_uci_lists(name, numerical, categorical, time):
-    kinds = CATALOGUE[name].kinds
-    assert kinds.count("numerical") == numerical
-    assert kinds.count("categorical") == categorical
-    assert kinds.count("time") == time
+def test_features_are_of_the_types_that_uci_lists(name, numerical, categorical, time):
+    column_types = CATALOGUE[name].column_types
+    assert column_types.count("numerical") == numerical
+    assert column_types.count("categorical") == categorical
+    assert column_types.count("time") == time
 
 
 def test_a_citation_names_creators_year_title_and_doi():

@@ -39,7 +39,7 @@ def answer(monkeypatch, data):
     monkeypatch.setattr(data_home, "urlopen", urlopen)
 
 
-def test_the_data_home_is_the_folder_chosen(monkeypatch, tmp_path):
+def test_the_data_home_is_the_chosen_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("SKLIQUID_DATA_HOME", str(tmp_path))
     assert data_home.data_home() == tmp_path
     monkeypatch.setenv("SKLIQUID_DATA_HOME", "~/data")
@@ -55,13 +55,13 @@ def test_the_data_home_is_in_the_cache_by_default(monkeypatch, tmp_path):
     assert data_home.data_home() == Path.home() / ".cache" / "skliquid"
 
 
-@pytest.mark.parametrize("packed", ["", ".gz", ".xz"])
+@pytest.mark.parametrize("compression", ["", ".gz", ".xz"])
 @pytest.mark.parametrize("name", ["online-shoppers.csv", "online_shoppers_intention.csv"])
-def test_a_file_is_found_under_our_name_and_under_that_of_uci(monkeypatch, tmp_path, name, packed):
+def test_a_file_is_found_under_our_name_and_that_of_uci(monkeypatch, tmp_path, name, compression):
     monkeypatch.setenv("SKLIQUID_DATA_HOME", str(tmp_path))
     assert data_home.find(ENTRY) is None
-    (tmp_path / f"{name}{packed}").touch()
-    assert data_home.find(ENTRY) == tmp_path / f"{name}{packed}"
+    (tmp_path / f"{name}{compression}").touch()
+    assert data_home.find(ENTRY) == tmp_path / f"{name}{compression}"
 
 
 def test_a_download_is_the_file_in_the_archive(monkeypatch):
@@ -85,7 +85,7 @@ def test_a_download_needs_no_progress_bar(monkeypatch):
     ],
     ids=["no network", "too slow", "no archive", "no such file in it"],
 )
-def test_a_failed_download_says_in_one_sentence_what_to_do(monkeypatch, tmp_path, data):
+def test_a_failed_download_raises_an_error_that_says_what_to_do(monkeypatch, tmp_path, data):
     monkeypatch.setenv("SKLIQUID_DATA_HOME", str(tmp_path))
     answer(monkeypatch, data)
     with pytest.raises(DatasetNotAvailable) as caught:
@@ -99,7 +99,7 @@ def test_a_failed_download_says_in_one_sentence_what_to_do(monkeypatch, tmp_path
     assert isinstance(caught.value, FileNotFoundError)
 
 
-def test_a_file_is_stored_whole_or_not_at_all(monkeypatch, tmp_path):
+def test_a_file_is_stored_completely_or_not_at_all(monkeypatch, tmp_path):
     home = tmp_path / "new" / "home"
     monkeypatch.setenv("SKLIQUID_DATA_HOME", str(home))
     data_home.store(b"first", "some.csv")

@@ -5,18 +5,19 @@ import numpy as np
 import pytest
 
 from skliquid.datasets.dataset import Dataset, dataset_from_table
-from skliquid.datasets.table import Table
 
-TABLE = Table(
-    ("age", "class", "city", "date"),
-    (("41", "?", "7"), ("a", "b", "a"), ("Bonn", "?", "Rom"), ("2015-02-04", "2015-02-05", "")),
-)
-KINDS = ("numerical", "categorical", "time")
+TABLE = {
+    "age": ("41", "?", "7"),
+    "class": ("a", "b", "a"),
+    "city": ("Bonn", "?", "Rom"),
+    "date": ("2015-02-04", "2015-02-05", ""),
+}
+COLUMN_TYPES = ("numerical", "categorical", "time")
 
 
 def dataset(*, as_frame=False) -> Dataset:
     return dataset_from_table(
-        TABLE, KINDS, target="class", as_frame=as_frame, name="towns", source="here"
+        TABLE, COLUMN_TYPES, target="class", as_frame=as_frame, name="towns", source="here"
     )
 
 
@@ -32,7 +33,7 @@ def test_mixed_features_are_floats_and_text_in_one_array():
 
 
 def test_numerical_features_are_an_array_of_floats():
-    table = Table(("a", "b", "class"), (("1", "2"), ("3", "?"), ("x", "y")))
+    table = {"a": ("1", "2"), "b": ("3", "?"), "class": ("x", "y")}
     numerical = dataset_from_table(
         table, ("numerical", "numerical"), target="class", as_frame=False, name="", source=""
     )
@@ -42,7 +43,7 @@ def test_numerical_features_are_an_array_of_floats():
     assert numerical.n_missing == 1
 
 
-def test_a_frame_has_columns_of_the_kinds_of_the_features():
+def test_a_frame_has_columns_of_the_types_of_the_features():
     towns = dataset(as_frame=True)
     assert list(towns.X.columns) == ["age", "city", "date"]
     assert towns.X["age"].dtype == np.float64

@@ -28,9 +28,10 @@ FEW_SHOPPERS = f"""{COLUMNS}
 
 @pytest.fixture
 def home(monkeypatch, tmp_path):
-    """An empty data home, a network that is away, and a catalogue with few shoppers."""
-    kinds = (*SHOPPERS.kinds, "categorical")
-    few = dataclasses.replace(SHOPPERS, checksum=checksum(read_csv(FEW_SHOPPERS, "few.csv"), kinds))
+    """An empty data home, no network, and a catalogue with few shoppers."""
+    column_types = (*SHOPPERS.column_types, "categorical")
+    few_checksum = checksum(read_csv(FEW_SHOPPERS, "few.csv"), column_types)
+    few = dataclasses.replace(SHOPPERS, checksum=few_checksum)
     monkeypatch.setitem(CATALOGUE, "online-shoppers", few)
     monkeypatch.setenv("SKLIQUID_DATA_HOME", str(tmp_path))
 
@@ -42,7 +43,7 @@ def home(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("name", EMBEDDED)
-def test_embedded_datasets_are_what_the_catalogue_says(name):
+def test_embedded_datasets_match_the_catalogue(name):
     entry = CATALOGUE[name]
     dataset = load_dataset(name)
     assert dataset.name == name
@@ -50,7 +51,7 @@ def test_embedded_datasets_are_what_the_catalogue_says(name):
     assert dataset.class_counts == dict(entry.classes)
     assert dataset.n_missing == entry.n_missing
     assert dataset.feature_names == entry.features
-    assert dataset.kinds == entry.kinds
+    assert dataset.column_types == entry.column_types
     assert dataset.y.dtype.kind == "U"
     assert dataset.licence.startswith("CC BY 4.0")
     assert entry.doi in dataset.source
@@ -58,13 +59,13 @@ def test_embedded_datasets_are_what_the_catalogue_says(name):
 
 
 @pytest.mark.parametrize("name", EMBEDDED)
-def test_arrays_hold_floats_and_text_by_kind(name):
+def test_arrays_hold_floats_and_text_by_column_type(name):
     dataset = load_dataset(name)
-    if set(dataset.kinds) == {"numerical"}:
+    if set(dataset.column_types) == {"numerical"}:
         assert dataset.X.dtype == np.float64
         return
-    for kind, column in zip(dataset.kinds, dataset.X.T, strict=True):
-        allowed = float if kind == "numerical" else str | None
+    for column_type, column in zip(dataset.column_types, dataset.X.T, strict=True):
+        allowed = float if column_type == "numerical" else str | None
         assert all(isinstance(cell, allowed) for cell in column)
 
 
@@ -75,18 +76,18 @@ def test_frames_hold_what_the_arrays_hold(name):
     assert list(frame.X.columns) == list(dataset.feature_names)
     assert frame.n_missing == dataset.n_missing
     assert frame.y.tolist() == dataset.y.tolist()
-    for position, kind in enumerate(dataset.kinds):
+    for position, column_type in enumerate(dataset.column_types):
         column = frame.X.iloc[:, position]
-        assert (column.dtype == np.float64) == (kind == "numerical")
-        assert (column.dtype == "category") == (kind == "categorical")
+        assert (column.dtype == np.float64) == (column_type == "numerical")
+        assert (column.dtype == "category") == (column_type == "categorical")
         cells = dataset.X[:, position]
-        if kind == "numerical":
+        if column_type == "numerical":
             np.testing.assert_array_equal(column.to_numpy(), cells.astype(float))
         else:
             assert column.dropna().tolist() == [cell for cell in cells if cell is not None]
 
 
-def test_a_dataset_that_is_not_there_is_told_in_one_sentence(home):
+def test_a_missing_dataset_raises_an_error_that_says_what_to_do(home):
     with pytest.raises(DatasetNotAvailable, match=r"downloaded \(no network\): put the file"):
         load_dataset("online-shoppers")
     assert list(home.iterdir()) == []
@@ -147,7 +148,7 @@ def test_a_damaged_file_in_the_data_home_is_named(home, data, reason):
     )
 
 
-def test_a_damaged_package_says_install_again(monkeypatch):
+def test_a_damaged_package_raises_an_error_that_says_install_again(monkeypatch):
     monkeypatch.setitem(
         CATALOGUE, "heart", dataclasses.replace(CATALOGUE["heart"], checksum="another")
     )
@@ -163,5 +164,5 @@ def test_available_datasets_load_without_a_network(home):
 
 
 def test_the_target_of_the_papers_datasets_is_known():
-    with pytest.raises(ValueError, match=r"'sex' was given, and the class of heart is 'class'"):
+    with pytest.raises(ValueError, match=r"got 'sex', and the class of heart is 'class'"):
         load_dataset("heart", target="sex")

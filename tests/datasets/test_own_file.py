@@ -30,7 +30,7 @@ def test_a_csv_file_is_a_dataset(own, pack, ending):
         assert towns.name == "towns"
         assert towns.source == str(path)
         assert towns.feature_names == ("age", "city")
-        assert towns.kinds == ("numerical", "categorical")
+        assert towns.column_types == ("numerical", "categorical")
         assert towns.y.tolist() == ["a", "b", "a"]
         assert towns.n_missing == 2
         assert towns.licence == towns.citation == ""
@@ -58,7 +58,7 @@ def test_a_parquet_file_is_a_dataset(tmp_path, name):
     )
     frame.to_parquet(path)
     towns = load_dataset(path)
-    assert towns.kinds == ("numerical", "numerical", "categorical")
+    assert towns.column_types == ("numerical", "numerical", "categorical")
     assert towns.X[0].tolist() == [41.5, 1.0, "Bonn"]
     assert towns.X[2, 0] == 0.1
     assert towns.n_missing == 2
@@ -69,7 +69,7 @@ def test_a_parquet_file_is_a_dataset(tmp_path, name):
         load_dataset(path)
 
 
-def test_a_parquet_file_that_is_none_is_refused(own):
+def test_an_invalid_parquet_file_is_refused(own):
     pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     with pytest.raises(ValueError, match=r"must be a Parquet file: .*own\.parquet is not"):
@@ -105,13 +105,13 @@ def test_a_parquet_file_names_what_it_needs(own, monkeypatch, absent, message):
 @pytest.mark.parametrize(
     ("name", "way_out"),
     [
-        ("hart", "'hart' is neither. Did you mean 'heart'?"),
+        ("hart", "got 'hart'. Did you mean 'heart'?"),
         ("occupancy-detection", "Did you mean 'occupancy-det'?"),
-        ("zzz", "'zzz' is neither. Choose one of them."),
-        ("rows.arff", "'rows.arff' is neither. Choose one of them."),
+        ("zzz", "got 'zzz'. Choose one of them."),
+        ("rows.arff", "got 'rows.arff'. Choose one of them."),
     ],
 )
-def test_an_unknown_name_is_answered_with_those_there_are(name, way_out):
+def test_an_unknown_name_is_refused_with_the_names_to_choose_from(name, way_out):
     with pytest.raises(ValueError, match="name must be one of breast-cancer-w, ") as caught:
         load_dataset(name)
     assert ".csv, .csv.gz, .csv.xz, .parquet, .pq" in str(caught.value)
@@ -119,15 +119,15 @@ def test_an_unknown_name_is_answered_with_those_there_are(name, way_out):
 
 
 def test_a_path_without_a_file_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"absent\.csv is not, seen from"):
+    with pytest.raises(FileNotFoundError, match=r"absent\.csv does not, seen from"):
         load_dataset(tmp_path / "absent.csv")
 
 
 @pytest.mark.parametrize(
     ("text", "target", "message"),
     [
-        (TEXT, "clas", "target must be a column of .*: 'clas' is none of age, city, class. Did"),
-        (TEXT, "zzz", "'zzz' is none of age, city, class. Choose one of them"),
+        (TEXT, "clas", "target must be a column of .* has age, city, class: got 'clas'. Did"),
+        (TEXT, "zzz", "has age, city, class: got 'zzz'. Choose one of them"),
         (b"", None, "must have rows"),
         (b"age,class\n1,a\n2\n", None, "columns, 2: row 2 of .* has 1"),
         (b"age;class\n1;a\n2;b\n", None, "besides the class: .* has one column, 'age;class'"),
@@ -138,6 +138,6 @@ def test_a_path_without_a_file_is_refused(tmp_path):
         (b"age,class\n1,a\n1e999,b\n", None, "must be finite: .* holds '1e999'. Leave"),
     ],
 )
-def test_a_file_one_cannot_learn_from_is_refused(own, text, target, message):
+def test_a_file_that_is_no_training_data_is_refused(own, text, target, message):
     with pytest.raises(ValueError, match=message):
         load_dataset(own(text), target=target)

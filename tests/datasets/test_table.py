@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from skliquid.datasets.table import Table, checksum, infer_kind, numbers, read_csv, words
+from skliquid.datasets.table import checksum, inferred_type, numbers, read_csv, words
 
-KINDS = ("numerical", "categorical", "categorical")
-TABLE = Table(("age", "city", "class"), (("41", "?", "0.5"), ("Bonn", "", "Rom"), ("a", "b", "a")))
+COLUMN_TYPES = ("numerical", "categorical", "categorical")
+TABLE = {"age": ("41", "?", "0.5"), "city": ("Bonn", "", "Rom"), "class": ("a", "b", "a")}
 TEXT = b"age,city,class\n41,Bonn,a\n?,,b\n0.5,Rom,a\n"
 
 
@@ -22,7 +22,7 @@ TEXT = b"age,city,class\n41,Bonn,a\n?,,b\n0.5,Rom,a\n"
         (TEXT.replace(b"Bonn", b'"Bonn"'), "with_quotes.csv"),
     ],
 )
-def test_the_same_table_is_read_however_it_is_packed(data, path):
+def test_the_same_table_is_read_however_it_is_compressed(data, path):
     assert read_csv(data, path) == TABLE
 
 
@@ -33,7 +33,7 @@ def test_a_file_without_rows_is_refused(data):
 
 
 def test_a_row_with_a_cell_too_many_is_named():
-    with pytest.raises(ValueError, match=r"columns, 3: row 2 of own\.csv has 4\. Mend the row"):
+    with pytest.raises(ValueError, match=r"columns, 3: row 2 of own\.csv has 4\. Correct the row"):
         read_csv(TEXT.replace(b"?,,b", b"?,,,b"), "own.csv")
 
 
@@ -49,54 +49,55 @@ def test_a_row_with_a_cell_too_many_is_named():
     ],
 )
 def test_bytes_that_are_not_what_the_name_says_are_refused(data, path):
-    with pytest.raises(ValueError, match=f"packed as its name says: {path} is not"):
+    with pytest.raises(ValueError, match=f"compressed as its name says: {path} is not"):
         read_csv(data, path)
 
 
-def test_a_line_that_is_no_csv_is_named():
+def test_an_invalid_csv_line_is_named():
     with pytest.raises(ValueError, match=r"must be a CSV file: line 2 of own\.csv cannot be read"):
         read_csv(b'age,class\n"' + b"1" * 200_000 + b'",a\n', "own.csv")
 
 
-def test_the_checksum_sees_values_and_not_how_they_are_written():
-    other = Table(TABLE.names, (("5e-1", "41.0", "NA"), ("Rom", "Bonn", "?"), ("a", "a", "b")))
-    assert checksum(other, KINDS) == checksum(TABLE, KINDS)
-    zeros = [Table(("age",), ((zero,),)) for zero in ("0", "-0.0", "0.000")]
+def test_the_checksum_depends_on_values_and_not_on_their_notation():
+    columns = (("5e-1", "41.0", "NA"), ("Rom", "Bonn", "?"), ("a", "a", "b"))
+    same = dict(zip(TABLE, columns, strict=True))
+    assert checksum(same, COLUMN_TYPES) == checksum(TABLE, COLUMN_TYPES)
+    zeros = [{"age": (zero,)} for zero in ("0", "-0.0", "0.000")]
     assert len({checksum(zero, ("numerical",)) for zero in zeros}) == 1
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        TABLE._replace(names=("age", "town", "class")),
-        TABLE._replace(columns=(("42", "?", "0.5"), *TABLE.columns[1:])),
-        TABLE._replace(columns=(("41", "0", "0.5"), *TABLE.columns[1:])),
-        TABLE._replace(columns=(("41", "x", "0.5"), *TABLE.columns[1:])),
-        TABLE._replace(columns=(*TABLE.columns[:2], ("b", "a", "a"))),
-        Table(TABLE.names, tuple(column[:2] for column in TABLE.columns)),
+        dict(zip(("age", "town", "class"), TABLE.values(), strict=True)),
+        TABLE | {"age": ("42", "?", "0.5")},
+        TABLE | {"age": ("41", "0", "0.5")},
+        TABLE | {"age": ("41", "x", "0.5")},
+        TABLE | {"class": ("b", "a", "a")},
+        {name: column[:2] for name, column in TABLE.items()},
     ],
 )
-def test_the_checksum_sees_every_change(other):
-    assert checksum(other, KINDS) != checksum(TABLE, KINDS)
+def test_the_checksum_changes_with_every_value(other):
+    assert checksum(other, COLUMN_TYPES) != checksum(TABLE, COLUMN_TYPES)
 
 
 def test_the_checksum_is_the_one_that_its_docstring_describes():
     import hashlib
 
     lines = ["age\x1fcity\x1fclass", "0.5\x1fRom\x1fa", "41.0\x1fBonn\x1fa", "?\x1f?\x1fb"]
-    assert checksum(TABLE, KINDS) == hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    assert checksum(TABLE, COLUMN_TYPES) == hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def test_missing_cells_are_not_a_number_or_none():
+def test_missing_cells_are_nan_or_none():
     missing = ["", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL"]
     assert words(["a", *missing]) == ["a", *[None] * len(missing)]
-    found = numbers(["1e3", *missing])
-    assert found[0] == 1000
-    assert all(map(math.isnan, found[1:]))
+    values = numbers(["1e3", *missing])
+    assert values[0] == 1000
+    assert all(map(math.isnan, values[1:]))
 
 
 @pytest.mark.parametrize(
-    ("column", "kind"),
+    ("column", "column_type"),
     [
         (("1", "-2.5", "3e-7", "?"), "numerical"),
         (("?", ""), "numerical"),
@@ -105,5 +106,5 @@ def test_missing_cells_are_not_a_number_or_none():
         (("TRUE", "FALSE"), "categorical"),
     ],
 )
-def test_a_column_is_numerical_when_all_it_has_are_numbers(column, kind):
-    assert infer_kind(column) == kind
+def test_a_column_is_numerical_when_all_its_values_are_numbers(column, column_type):
+    assert inferred_type(column) == column_type

@@ -21,7 +21,7 @@ TRIANGLE = SMALL | {
         ({"protocols": "ours"}, "protocols, of paper, ours: got 'ours'"),
         ({"protocols": []}, r"protocols, of paper, ours: got \[\]"),
         ({"datasets": "heart"}, 'datasets as "all", or a list of names and files: got .heart'),
-        ({"datasets": ["hart"]}, r"mine.toml: name must be .*'hart' is neither. Did you mean 'hea"),
+        ({"datasets": ["hart"]}, r"mine.toml: name must be .*got 'hart'. Did you mean 'hea"),
         ({"trials": {"full": 0}}, "must give trials as counts.*got {'full': 0}"),
         ({"trials": {"full": True}}, "must give trials as counts.*got {'full': True}"),
         ({"trials": {}}, "must give trials as counts.*got {}"),

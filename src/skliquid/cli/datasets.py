@@ -17,5 +17,5 @@ def _row(name: str, *, is_here: bool) -> list[str]:
         return [name, *["-"] * 4, "not here; downloaded when first loaded"]
     data = load_dataset(name)
     classes = ", ".join(f"{label}: {count}" for label, count in data.class_counts.items())
-    n_categorical = list(data.kinds).count("categorical")
+    n_categorical = list(data.column_types).count("categorical")
     return [name, *map(str, (data.n_rows, data.n_features, n_categorical, data.n_missing)), classes]

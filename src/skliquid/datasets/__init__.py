@@ -1,13 +1,13 @@
 """The paper's eight datasets by name, and a user's own files: name -> X, y.
 
-Seven come with the package; ``online-shoppers`` is looked for in the data home and else downloaded
-from UCI. To read the code:
+Seven come with the package; ``online-shoppers`` is read from the data home, or else downloaded from
+UCI. To read the code:
 
-1. ``catalogue``: what is known of each dataset, its checksum included;
-2. ``table``: a file as columns of text, and the checksum of what they say;
+1. ``catalogue``: what is known of each dataset, including its checksum, as in ``catalogue.toml``;
+2. ``table`` and ``columns``: a file as columns of text, its checksum, and checks of column names;
 3. ``dataset``: ``Dataset``, the columns as X and y;
 4. ``data_home`` and ``own_file``: files that do not come with the package;
-5. ``loading``: ``load_dataset``, which puts them together.
+5. ``loading``: ``load_dataset``, which combines them.
 """
 
 from skliquid.datasets.catalogue import DATASET_NAMES

@@ -1,4 +1,4 @@
-"""Where datasets are kept that do not come with the package, and how they get there."""
+"""The data home: where datasets that do not come with the package are stored, and how."""
 
 import io
 import os
@@ -15,7 +15,7 @@ TIMEOUT = 30
 """Seconds to wait for UCI."""
 
 
-class DatasetNotAvailable(FileNotFoundError):  # noqa: N818 (says what is the matter)
+class DatasetNotAvailable(FileNotFoundError):  # noqa: N818 (the name says what is wrong)
     """The dataset is not on this machine and could not be downloaded."""
 
 
@@ -33,15 +33,15 @@ def data_home() -> Path:
 def find(entry: CatalogueEntry) -> Path | None:
     """Return the file of the dataset in the data home, under our name for it or under UCI's."""
     for name in (f"{entry.name}.csv", entry.file_name):
-        for packed in ("", ".gz", ".xz"):
-            path = data_home() / f"{name}{packed}"
+        for compression in ("", ".gz", ".xz"):
+            path = data_home() / f"{name}{compression}"
             if path.is_file():
                 return path
     return None
 
 
 def download(entry: CatalogueEntry) -> bytes:
-    """Return the dataset's file from UCI's archive, or say in one sentence what to do instead."""
+    """Return the dataset's file from UCI's archive, or raise an error that says what to do."""
     try:
         with urlopen(entry.archive, timeout=TIMEOUT) as response:
             archive = _read(response, entry.name)
@@ -56,7 +56,7 @@ def download(entry: CatalogueEntry) -> bytes:
 
 
 def store(data: bytes, name: str) -> None:
-    """Write a file of the data home, whole or not at all."""
+    """Write a file of the data home, completely or not at all."""
     home = data_home()
     home.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=home) as folder:
@@ -66,7 +66,7 @@ def store(data: bytes, name: str) -> None:
 
 
 def _read(response: HTTPResponse, name: str) -> bytes:
-    """Return what UCI sends, and show how much has come, if rich is installed."""
+    """Return the response of UCI, with a progress bar if rich is installed."""
     try:
         from rich.console import Console
         from rich.progress import Progress

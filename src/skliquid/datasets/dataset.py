@@ -1,19 +1,18 @@
-"""A dataset: rows, classes, and what is known of the features."""
+"""Dataset: rows, classes, and what is known of the features."""
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from skliquid.datasets.catalogue import Kind
+from skliquid.datasets.catalogue import ColumnType
 from skliquid.datasets.table import Table, numbers, words
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows and their classes, as they are in the source: nothing scaled, encoded or filled in.
+    """Rows and their classes, as in the source: nothing is scaled, encoded or imputed.
 
     Attributes
     ----------
@@ -21,14 +20,14 @@ class Dataset:
         The dataset's name, or that of its file.
     X : array or DataFrame
         The features. An array of floats when all are numerical, else of objects: floats for
-        numerical features and text for others. A missing number is not a number, a missing text
-        None. As a frame: float columns, ``category`` columns and text for points in time.
+        numerical features and text for others. A missing number is NaN, a missing text None. As a
+        data frame: float columns, ``category`` columns and text for points in time.
     y : array or Series of str
         The class of each row, as the source spells it.
     feature_names : tuple of str
         The name of each feature.
-    kinds : tuple of {"numerical", "categorical", "time"}
-        The kind of each feature.
+    column_types : tuple of {"numerical", "categorical", "time"}
+        The type of each feature.
     target_name : str
         The column that ``y`` was.
     source, licence, citation : str
@@ -40,7 +39,7 @@ class Dataset:
     X: Any
     y: Any
     feature_names: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+    column_types: tuple[ColumnType, ...]
     target_name: str
     source: str
     licence: str = ""
@@ -77,7 +76,7 @@ class Dataset:
 
 def dataset_from_table(
     table: Table,
-    kinds: tuple[Kind, ...],
+    column_types: tuple[ColumnType, ...],
     *,
     target: str,
     as_frame: bool,
@@ -85,55 +84,31 @@ def dataset_from_table(
 ) -> Dataset:
     """Return the dataset whose classes are the column ``target`` and whose features the others.
 
-    ``kinds`` are those of the features; ``about`` is the name, the source and so on.
+    ``column_types`` are those of the features; ``about`` is the name, the source and so on.
     """
-    features = {
-        name: column
-        for name, column in zip(table.names, table.columns, strict=True)
-        if name != target
-    }
-    labels = table.columns[table.names.index(target)]
+    names = tuple(name for name in table if name != target)
+    columns: list[Any] = [
+        numbers(table[name]) if column_type == "numerical" else words(table[name])
+        for name, column_type in zip(names, column_types, strict=True)
+    ]
+    X: Any
+    y: Any
     if as_frame:
-        X = _frame(features, kinds)
-        y = import_pandas("A data frame").Series(list(labels), name=target)
+        pd = import_pandas("A data frame")
+        categorical = [k for k, t in zip(names, column_types, strict=True) if t == "categorical"]
+        X = pd.DataFrame(dict(zip(names, columns, strict=True)))
+        X = X.astype(dict.fromkeys(categorical, "category"))
+        y = pd.Series(list(table[target]), name=target)
     else:
-        X, y = _array(features, kinds), np.array(labels)
+        dtype = float if set(column_types) == {"numerical"} else object
+        X, y = np.array(columns, dtype=dtype).T.copy(), np.array(table[target])
     return Dataset(
-        X=X,
-        y=y,
-        feature_names=tuple(features),
-        kinds=kinds,
-        target_name=target,
-        **about,
+        X=X, y=y, feature_names=names, column_types=column_types, target_name=target, **about
     )
 
 
-def _array(features: dict[str, tuple[str, ...]], kinds: tuple[Kind, ...]) -> Any:
-    if set(kinds) == {"numerical"}:
-        return np.array([numbers(column) for column in features.values()]).T.copy()
-    n_rows = len(next(iter(features.values())))
-    X = np.empty((n_rows, len(features)), dtype=object)
-    for position, (column, kind) in enumerate(zip(features.values(), kinds, strict=True)):
-        X[:, position] = numbers(column) if kind == "numerical" else words(column)
-    return X
-
-
-def _frame(features: dict[str, tuple[str, ...]], kinds: tuple[Kind, ...]) -> Any:
-    pd = import_pandas("A data frame")
-    make: dict[Kind, Callable[[tuple[str, ...]], Any]] = {
-        "numerical": lambda column: np.array(numbers(column)),
-        "categorical": lambda column: pd.Categorical(words(column)),
-        "time": words,
-    }
-    columns = {
-        name: make[kind](column)
-        for (name, column), kind in zip(features.items(), kinds, strict=True)
-    }
-    return pd.DataFrame(columns)
-
-
 def import_pandas(what: str) -> Any:
-    """Return pandas, or say that ``what`` needs it."""
+    """Return pandas, or raise an error that says that ``what`` needs it."""
     try:
         import pandas as pd
     except ImportError as error:

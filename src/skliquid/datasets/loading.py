@@ -10,8 +10,8 @@ from skliquid.datasets.own_file import check_path, load_own_file
 from skliquid.datasets.table import Table, checksum, read_csv
 
 
-class DatasetDamaged(ValueError):  # noqa: N818 (says what is the matter)
-    """A file does not say what the dataset of its name says."""
+class DatasetDamaged(ValueError):  # noqa: N818 (the name says what is wrong)
+    """A file does not hold the dataset that its name stands for."""
 
 
 def load_dataset(
@@ -24,12 +24,12 @@ def load_dataset(
     name : str or path
         One of ``DATASET_NAMES``, or the path of a ``.csv``, ``.csv.gz``, ``.csv.xz``,
         ``.parquet`` or ``.pq`` file. In a file, a feature is numerical when every value present is
-        a number, which must be finite, and else categorical; a cell with nothing, ``?``, ``NA``,
-        ``N/A``, ``n/a``, ``NaN``, ``nan``, ``null`` or ``NULL`` is missing.
-    as_frame : bool
+        a number, which must be finite, and else categorical; an empty cell, ``?``, ``NA``,
+        ``N/A``, ``n/a``, ``NaN``, ``nan``, ``null`` and ``NULL`` are missing values.
+    as_frame : bool, default=False
         Whether X and y are of pandas instead of numpy.
-    target : str
-        For a file: the column with the classes. The last by default.
+    target : str, default=None
+        For a file: the column with the classes; None means the last.
 
     Returns
     -------
@@ -42,44 +42,39 @@ def load_dataset(
     >>> heart = load_dataset("heart")
     >>> heart
     Dataset('heart', 270 rows, 13 features, classes 1: 150, 2: 120)
-    >>> heart.feature_names[:3], heart.kinds[:3]
+    >>> heart.feature_names[:3], heart.column_types[:3]
     (('age', 'sex', 'chest'), ('numerical', 'categorical', 'categorical'))
     """
-    if isinstance(name, str) and name in CATALOGUE:
-        return _load_known(CATALOGUE[name], as_frame=as_frame, target=target)
-    return load_own_file(check_path(name), as_frame=as_frame, target=target)
-
-
-def available_datasets() -> list[str]:
-    """Return the names of the paper's datasets that load without a network.
-
-    They come with the package or have a file in the data home. Files are not opened: a damaged one
-    is worth an error when it is loaded, not silence here.
-    """
-    return [
-        name for name, entry in CATALOGUE.items() if entry.is_embedded or find(entry) is not None
-    ]
-
-
-def _load_known(entry: CatalogueEntry, *, as_frame: bool, target: str | None) -> Dataset:
+    if not isinstance(name, str) or name not in CATALOGUE:
+        return load_own_file(check_path(name), as_frame=as_frame, target=target)
+    entry = CATALOGUE[name]
     if target is not None:
         raise ValueError(
-            f"target must be left out for a dataset of the paper: {target!r} was given, and the "
-            f"class of {entry.name} is {entry.target!r}. Leave it out, or give the path of a file."
+            f"target must be left out for a dataset of the paper: got {target!r}, and the class "
+            f"of {name} is {entry.target!r}. Leave it out, or give the path of a file."
         )
     return dataset_from_table(
-        _known_table(entry),
-        entry.kinds,
+        _table_of(entry),
+        entry.column_types,
         target=entry.target,
         as_frame=as_frame,
-        name=entry.name,
+        name=name,
         source=entry.source,
         licence=LICENCE,
         citation=entry.citation,
     )
 
 
-def _known_table(entry: CatalogueEntry) -> Table:
+def available_datasets() -> list[str]:
+    """Return the names of the paper's datasets that load without a network.
+
+    They come with the package or have a file in the data home. Files are not opened: a damaged one
+    raises an error when it is loaded.
+    """
+    return [name for name, entry in CATALOGUE.items() if entry.is_embedded or find(entry)]
+
+
+def _table_of(entry: CatalogueEntry) -> Table:
     if entry.is_embedded:
         file = resources.files("skliquid.datasets") / "embedded" / f"{entry.name}.csv.xz"
         return _checked(entry, file.read_bytes(), str(file), "Install skliquid again.")
@@ -87,9 +82,9 @@ def _known_table(entry: CatalogueEntry) -> Table:
         way_out = f"Remove it or put UCI's {entry.file_name} in its place, and load it again."
         return _checked(entry, path.read_bytes(), str(path), way_out)
     data = download(entry)
-    came_as = f"{entry.file_name}, as downloaded from {entry.archive},"
+    origin = f"{entry.file_name}, as downloaded from {entry.archive},"
     way_out = f"It was not kept: load it again, or put the right file into {data_home()}."
-    table = _checked(entry, data, came_as, way_out)
+    table = _checked(entry, data, origin, way_out)
     store(data, entry.file_name)
     return table
 
@@ -97,20 +92,17 @@ def _known_table(entry: CatalogueEntry) -> Table:
 def _checked(entry: CatalogueEntry, data: bytes, path: str, way_out: str) -> Table:
     """Return the table in ``data``, or raise unless it has the checksum of ``entry``.
 
-    The checksum is of the table and not of the file, so that one check serves the packed files of
-    the package, UCI's own file and any copy of it, and is made on what is handed out.
+    The checksum is that of the table and not of the file, so that one check serves the compressed
+    files of the package, UCI's own file and any copy of it.
     """
+    rule = f"{path} must hold {entry.name}, with the checksum {entry.checksum}"
     try:
         table = read_csv(data, path)
-        found = checksum(table, (*entry.kinds, "categorical"))
+        actual = checksum(table, (*entry.column_types, "categorical"))
     except ValueError as error:
+        raise DatasetDamaged(f"{rule}: it cannot be read ({error}) {way_out}") from error
+    if actual != entry.checksum:
         raise DatasetDamaged(
-            f"{path} must hold {entry.name}, with the checksum {entry.checksum}: it cannot be read "
-            f"({error}) {way_out}"
-        ) from error
-    if found != entry.checksum:
-        raise DatasetDamaged(
-            f"{path} must hold {entry.name}, with the checksum {entry.checksum}: it has {found} "
-            f"and is damaged or another version. {way_out}"
+            f"{rule}: it has {actual} and is damaged or another version. {way_out}"
         )
     return table

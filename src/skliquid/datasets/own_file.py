@@ -1,24 +1,22 @@
 """A user's own file as a dataset."""
 
-from collections.abc import Callable, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable
 from math import isinf
 from os import PathLike
 from pathlib import Path
 
 from skliquid.datasets.catalogue import DATASET_NAMES
+from skliquid.datasets.columns import check_column, suggestion
 from skliquid.datasets.dataset import Dataset, dataset_from_table, import_pandas
-from skliquid.datasets.table import MISSING, Table, infer_kind, numbers, read_csv
+from skliquid.datasets.table import MISSING, Table, inferred_type, numbers, read_csv
 
 
 def check_name(name: str | PathLike[str]) -> None:
-    """Raise unless ``name`` ends as the path of a file that can be read."""
+    """Raise unless ``name`` ends like the path of a file that can be read."""
     if not Path(name).name.lower().endswith(tuple(_READERS)):
-        meant = get_close_matches(str(name), DATASET_NAMES, n=1)
-        way_out = f"Did you mean {meant[0]!r}?" if meant else "Choose one of them."
         raise ValueError(
             f"name must be one of {', '.join(DATASET_NAMES)}, or the path of a file that ends in "
-            f"{', '.join(_READERS)}: {str(name)!r} is neither. {way_out}"
+            f"{', '.join(_READERS)}: got {str(name)!r}. {suggestion(name, DATASET_NAMES)}"
         )
 
 
@@ -28,7 +26,7 @@ def check_path(name: str | PathLike[str]) -> Path:
     path = Path(name)
     if not path.is_file():
         raise FileNotFoundError(
-            f"name must be the path of a file that is there: {path} is not, seen from "
+            f"name must be the path of a file that exists: {path} does not, seen from "
             f"{Path.cwd()}. Correct the path."
         )
     return path
@@ -36,22 +34,25 @@ def check_path(name: str | PathLike[str]) -> Path:
 
 def load_own_file(path: Path, *, as_frame: bool, target: str | None) -> Dataset:
     """Return the dataset in a file whose column ``target``, or the last, holds the classes."""
-    ending, read = next(
-        (ending, read) for ending, read in _READERS.items() if path.name.lower().endswith(ending)
-    )
-    table = read(path)
+    ending = next(ending for ending in _READERS if path.name.lower().endswith(ending))
+    table = _READERS[ending](path)
+    if len(table) < 2:
+        raise ValueError(
+            f"A dataset must have a feature besides the class: {path} has one column, "
+            f"{next(iter(table))!r}. Add features, and separate the columns by commas."
+        )
     if target is None:
-        target = table.names[-1]
-    _check_columns(table, path, target)
-    _check_classes(table, path, target)
-    features = {name: cells for name, cells in zip(*table, strict=True) if name != target}
-    kinds = tuple(map(infer_kind, features.values()))
-    for name, kind in zip(features, kinds, strict=True):
-        if kind == "numerical":
+        target = list(table)[-1]
+    check_column(target, table, path, parameter="target")
+    _check_classes(table[target], path, target)
+    features = {name: column for name, column in table.items() if name != target}
+    column_types = tuple(map(inferred_type, features.values()))
+    for name, column_type in zip(features, column_types, strict=True):
+        if column_type == "numerical":
             _check_finite(name, features[name], path)
     return dataset_from_table(
         table,
-        kinds,
+        column_types,
         target=target,
         as_frame=as_frame,
         name=path.name[: -len(ending)],
@@ -59,31 +60,8 @@ def load_own_file(path: Path, *, as_frame: bool, target: str | None) -> Dataset:
     )
 
 
-def _check_columns(table: Table, path: Path, target: str) -> None:
-    if len(table.names) < 2:
-        raise ValueError(
-            f"A dataset must have a feature besides the class: {path} has one column, "
-            f"{table.names[0]!r}. Add features, and separate the columns by commas."
-        )
-    if target not in table.names:
-        meant = get_close_matches(target, table.names, n=1)
-        way_out = f"Did you mean {meant[0]!r}?" if meant else "Choose one of them."
-        raise ValueError(
-            f"target must be a column of {path}: {target!r} is none of {', '.join(table.names)}. "
-            f"{way_out}"
-        )
-    if len(set(table.names)) < len(table.names):
-        twice = next(name for name in table.names if table.names.count(name) > 1)
-        raise ValueError(
-            f"Columns must have different names: {path} has {twice!r} more than once. "
-            "Rename one; the first line of the file must name the columns."
-        )
-
-
-def _check_classes(table: Table, path: Path, target: str) -> None:
-    labels = table.columns[table.names.index(target)]
-    n_missing = sum(label in MISSING for label in labels)
-    if n_missing:
+def _check_classes(labels: tuple[str, ...], path: Path, target: str) -> None:
+    if n_missing := sum(label in MISSING for label in labels):
         raise ValueError(
             f"Each row must have a class: {n_missing} of the {len(labels)} rows of {path} have "
             f"none in the column {target!r}. Remove these rows, or choose another target."
@@ -95,7 +73,7 @@ def _check_classes(table: Table, path: Path, target: str) -> None:
         )
 
 
-def _check_finite(name: str, column: Sequence[str], path: Path) -> None:
+def _check_finite(name: str, column: tuple[str, ...], path: Path) -> None:
     for text, number in zip(column, numbers(column), strict=True):
         if isinf(number):
             raise ValueError(
@@ -123,14 +101,13 @@ def _read_parquet(path: Path) -> Table:
         ) from error
     if frame.empty:
         raise ValueError(f"A dataset must have rows: {path} has none. Give a file with rows.")
-    columns = (
-        tuple(
-            "" if missing else str(value).strip()
-            for value, missing in zip(frame[name].tolist(), frame[name].isna(), strict=True)
+    return {
+        str(name): tuple(
+            "" if is_missing else str(value).strip()
+            for value, is_missing in zip(column.tolist(), column.isna(), strict=True)
         )
-        for name in frame
-    )
-    return Table(tuple(map(str, frame)), tuple(columns))
+        for name, column in frame.items()
+    }
 
 
 _READERS: dict[str, Callable[[Path], Table]] = {

@@ -1,4 +1,4 @@
-"""A file as columns of text, and the checksum of what they say."""
+"""Tables: files as columns of text, and the checksum of their content."""
 
 import csv
 import gzip
@@ -10,32 +10,24 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from hashlib import sha256
 from os import PathLike
-from typing import NamedTuple
+from typing import TypeAlias
 
-from skliquid.datasets.catalogue import Kind
+from skliquid.datasets.catalogue import ColumnType
+from skliquid.datasets.columns import check_distinct
+
+Table: TypeAlias = dict[str, tuple[str, ...]]
+"""Columns of text, without space around it, by name."""
 
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL"})
 """What a cell without a value may hold."""
 
-_UNPACK: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": lzma.decompress}
-
-
-class Table(NamedTuple):
-    """Columns of text, without space around it, and their names."""
-
-    names: tuple[str, ...]
-    columns: tuple[tuple[str, ...], ...]
+_DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": lzma.decompress}
 
 
 def read_csv(data: bytes, path: str | PathLike[str]) -> Table:
-    """Return the table that the bytes of a CSV file hold.
+    """Return the table in the bytes of a CSV file, whose first line names the columns.
 
-    Parameters
-    ----------
-    data : bytes
-        The file, packed if ``path`` ends in ``.gz`` or ``.xz``. Its first line names the columns.
-    path : str or path
-        What errors call it.
+    It is compressed if ``path``, which is used in errors, ends in ``.gz`` or ``.xz``.
     """
     lines = csv.reader(io.StringIO(_text(data, str(path)), newline=""))
     try:
@@ -43,7 +35,7 @@ def read_csv(data: bytes, path: str | PathLike[str]) -> Table:
     except csv.Error as error:
         raise ValueError(
             f"A dataset must be a CSV file: line {lines.line_num} of {path} cannot be read "
-            f"({error}). Mend the line."
+            f"({error}). Correct the line."
         ) from error
     if not rows:
         raise ValueError(
@@ -54,42 +46,42 @@ def read_csv(data: bytes, path: str | PathLike[str]) -> Table:
         if len(row) != len(names):
             raise ValueError(
                 f"Each row must have as many cells as there are columns, {len(names)}: row "
-                f"{number} of {path} has {len(row)}. Mend the row; a comma within a cell needs "
+                f"{number} of {path} has {len(row)}. Correct the row; a comma within a cell needs "
                 "quotes around the cell."
             )
-    return Table(
-        tuple(map(str.strip, names)),
-        tuple(tuple(map(str.strip, column)) for column in zip(*rows, strict=True)),
-    )
+    names = [name.strip() for name in names]
+    check_distinct(names, path)
+    columns = (tuple(map(str.strip, column)) for column in zip(*rows, strict=True))
+    return dict(zip(names, columns, strict=True))
 
 
-def checksum(table: Table, kinds: Sequence[Kind]) -> str:
-    r"""Return the SHA-256 of what ``table`` says, however it is written.
+def checksum(table: Table, column_types: Sequence[ColumnType]) -> str:
+    r"""Return the SHA-256 of the content of ``table``, however it is written.
 
-    Neither the order of the rows nor the way numbers are written counts. The digest is taken of
-    UTF-8 text: one line with the names of the columns, then one line a row, sorted; lines are
+    Neither the order of the rows nor the notation of numbers matters. The digest is taken of
+    UTF-8 text: one line with the names of the columns, then one line per row, sorted; lines are
     joined by ``\n``, cells by the unit separator ``\x1f``. A numerical cell is ``repr(float)``,
     with 0.0 for -0.0; any other is its text without space around it; a missing one is ``?``.
 
     Examples
     --------
-    >>> one = Table(("age", "class"), (("41", "7"), ("yes", "no")))
-    >>> other = Table(("age", "class"), (("7.0", "4.1e1"), ("no", "yes")))
-    >>> kinds = ("numerical", "categorical")
-    >>> checksum(one, kinds) == checksum(other, kinds)
+    >>> table = {"age": ("41", "7"), "class": ("yes", "no")}
+    >>> same = {"age": ("7.0", "4.1e1"), "class": ("no", "yes")}
+    >>> column_types = ("numerical", "categorical")
+    >>> checksum(table, column_types) == checksum(same, column_types)
     True
     """
-    number = cache(_canonical_number)  # the same few numbers come again and again
+    number = cache(_canonical_number)  # the same few numbers occur again and again
     columns = [
-        map(number if kind == "numerical" else _canonical_word, column)
-        for column, kind in zip(table.columns, kinds, strict=True)
+        map(number if column_type == "numerical" else _canonical_word, column)
+        for column, column_type in zip(table.values(), column_types, strict=True)
     ]
     rows = sorted(map("\x1f".join, zip(*columns, strict=True)))
-    return sha256("\n".join(["\x1f".join(table.names), *rows]).encode()).hexdigest()
+    return sha256("\n".join(["\x1f".join(table), *rows]).encode()).hexdigest()
 
 
 def numbers(column: Iterable[str]) -> list[float]:
-    """Return the numbers of a column, not a number where one is missing."""
+    """Return the numbers of a column, NaN where one is missing."""
     return [math.nan if text in MISSING else float(text) for text in column]
 
 
@@ -98,7 +90,7 @@ def words(column: Iterable[str]) -> list[str | None]:
     return [None if text in MISSING else text for text in column]
 
 
-def infer_kind(column: Sequence[str]) -> Kind:
+def inferred_type(column: Sequence[str]) -> ColumnType:
     """Return "numerical" when every value present is a number, else "categorical"."""
     try:
         numbers(column)
@@ -109,21 +101,21 @@ def infer_kind(column: Sequence[str]) -> Kind:
 
 
 def _text(data: bytes, path: str) -> str:
-    unpack = next((unpack for end, unpack in _UNPACK.items() if path.lower().endswith(end)), bytes)
+    decompress = next(
+        (_DECOMPRESS[end] for end in _DECOMPRESS if path.lower().endswith(end)), bytes
+    )
     try:
-        return unpack(data).decode("utf-8-sig")
+        return decompress(data).decode("utf-8-sig")
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise ValueError(
-            f"A dataset must be text in UTF-8, packed as its name says: {path} is not ({error}). "
-            "Save it again, or correct its name."
+            f"A dataset must be text in UTF-8, compressed as its name says: {path} is not "
+            f"({error}). Save it again, or correct its name."
         ) from error
 
 
 def _canonical_number(text: str) -> str:
-    if text in MISSING:
-        return "?"
     try:
-        return repr(float(text) + 0.0)
+        return "?" if text in MISSING else repr(float(text) + 0.0)
     except ValueError:
         return text
 

@@ -160,7 +160,7 @@ def _coded(name: str, target: str | None) -> tuple[tuple[str, ...], Floats, Labe
     Columns without a value are left out.
     """
     dataset = load_dataset(name, target=target)
-    columns = [_codes(*pair) for pair in zip(dataset.X.T, dataset.kinds, strict=True)]
+    columns = [_codes(*pair) for pair in zip(dataset.X.T, dataset.column_types, strict=True)]
     known = [k for k, column in enumerate(columns) if not np.isnan(column).all()]
     if not known:
         raise ValueError(
@@ -168,7 +168,7 @@ def _coded(name: str, target: str | None) -> tuple[tuple[str, ...], Floats, Labe
             "are missing. Give another file."
         )
     labels = np.unique(dataset.y, return_inverse=True)[1]
-    kinds = tuple(dataset.kinds[k] for k in known)
+    kinds = tuple(dataset.column_types[k] for k in known)
     return kinds, np.column_stack([columns[k] for k in known]), labels
 
 

@@ -295,7 +295,7 @@ def dataset_table(experiment: Experiment) -> Table:
         if data is None:
             rows.append([name, *theirs, *[NOTHING] * 5])
             continue
-        kinds = list(data.kinds)
+        kinds = list(data.column_types)
         counts = [str(len(data.y)), str(kinds.count("categorical")), str(kinds.count("numerical"))]
         marked = [f"{c}{MARK if c != t else ''}" for c, t in zip(counts, theirs, strict=True)]
         classes = ", ".join(f"{label}: {n}" for label, n in data.class_counts.items())
