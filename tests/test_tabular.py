@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skliquid import tabular_pipeline
 from skliquid.datasets import load_dataset
-from skliquid.tabular import TableCoder, _kinds
+from skliquid.tabular import TableEncoder, _column_types
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +36,11 @@ def model(**params):
     return tabular_pipeline(n_estimators=40, n_final=5, random_state=0, **params)
 
 
-def coded(table):
-    """Return the names and values of what a table is coded as."""
-    coder = TableCoder()
-    values = coder.fit_transform(table)
-    return coder.get_feature_names_out().tolist(), values.tolist()
+def encoded(table):
+    """Return the names and values of an encoded table."""
+    encoder = TableEncoder()
+    values = encoder.fit_transform(table)
+    return encoder.get_feature_names_out().tolist(), values.tolist()
 
 
 NUMBERS = [
@@ -64,9 +64,9 @@ def in_a_frame(column):
 
 
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)
-def test_numbers_are_numbers_whatever_they_are_called(dtype):
+def test_numbers_of_any_dtype_are_scaled(dtype):
     library = pl if "polars" in type(dtype).__module__ else pd
-    names, values = coded(in_a_frame(library.Series([1, 2, 3, 6], dtype=dtype)))
+    names, values = encoded(in_a_frame(library.Series([1, 2, 3, 6], dtype=dtype)))
     assert names == ["numbers__c"]
     assert np.allclose(np.ravel(values), (np.array([1, 2, 3, 6]) - 3) / np.sqrt(3.5))
 
@@ -84,28 +84,30 @@ def test_numbers_are_numbers_whatever_they_are_called(dtype):
     ],
     ids=str,
 )
-def test_a_missing_number_is_the_median_whatever_it_is_called(dtype):
+def test_missing_numbers_of_any_dtype_are_imputed_by_the_median(dtype):
     library = pl if "polars" in f"{dtype!r} {type(dtype).__module__}" else pd
-    coder = TableCoder().fit(pd.DataFrame({"c": [1, 2, 6]}))
+    encoder = TableEncoder().fit(pd.DataFrame({"c": [1, 2, 6]}))
     missing = in_a_frame(library.Series([None], dtype=dtype))
-    assert coder.transform(missing).tolist() == coder.transform(pd.DataFrame({"c": [2]})).tolist()
+    assert (
+        encoder.transform(missing).tolist() == encoder.transform(pd.DataFrame({"c": [2]})).tolist()
+    )
 
 
 @pytest.mark.parametrize("number", [float, Decimal, np.float32], ids=str)
-def test_objects_that_are_measured_are_numbers(number):
+def test_objects_with_fractions_are_numbers(number):
     values = [number(1.5), number(2), None, number(3.5)]
     frame = in_a_frame(pd.Series(values, dtype=object))
-    assert _kinds(frame) == {"c": "number"}
+    assert _column_types(frame) == {"c": "number"}
     as_floats = in_a_frame(pd.Series([1.5, 2, None, 3.5]))
-    coder = TableCoder().fit(as_floats)
-    assert TableCoder().fit_transform(frame).tolist() == coder.transform(as_floats).tolist()
+    encoder = TableEncoder().fit(as_floats)
+    assert TableEncoder().fit_transform(frame).tolist() == encoder.transform(as_floats).tolist()
     whole = in_a_frame(pd.Series([number(1), number(2)], dtype=object))
-    assert _kinds(whole) == {"c": "category"}  # they may be codes
+    assert _column_types(whole) == {"c": "category"}  # they may be codes
 
 
 @pytest.mark.parametrize("column", CATEGORIES, ids=lambda c: str(c.dtype))
-def test_categories_are_categories_whatever_they_are_called(column):
-    assert coded(in_a_frame(column)) == (
+def test_categories_of_any_dtype_are_one_hot_encoded(column):
+    assert encoded(in_a_frame(column)) == (
         ["categories__c_a", "categories__c_b"],
         [[1, 0], [0, 1]] * 2,
     )
@@ -127,14 +129,14 @@ def test_categories_are_categories_whatever_they_are_called(column):
     ],
     ids=lambda c: f"{c.dtype}-{c[0]!r}",
 )
-def test_a_category_keeps_its_meaning_beside_missing_ones(column):
+def test_a_category_is_encoded_the_same_beside_missing_values(column):
     frame = in_a_frame(column)
-    coder = TableCoder().fit(frame[:2])
-    alone, beside = coder.transform(frame[:3]), coder.transform(frame)
+    encoder = TableEncoder().fit(frame[:2])
+    alone, beside = encoder.transform(frame[:3]), encoder.transform(frame)
     assert alone.tolist() == beside[:3].tolist()
     assert sorted(alone[:2].tolist()) == [[0, 1], [1, 0]]
     assert beside[3].tolist() == [0, 0]  # training has not seen a missing one
-    assert TableCoder().fit_transform(frame)[:, -1].tolist() == [0, 0, 0, 1]
+    assert TableEncoder().fit_transform(frame)[:, -1].tolist() == [0, 0, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -152,26 +154,26 @@ def test_a_category_keeps_its_meaning_beside_missing_ones(column):
     ids=lambda c: f"{c.dtype}-{c[1]!r}",
 )
 def test_an_empty_text_is_not_a_missing_one(column):
-    assert coded(in_a_frame(column)) == (["categories__c_''", "categories__c_"], [[1, 0], [0, 1]])
+    assert encoded(in_a_frame(column)) == (["categories__c_''", "categories__c_"], [[1, 0], [0, 1]])
 
 
 @pytest.mark.parametrize("at_fit", ["default", "pandas", "polars"])
 @pytest.mark.parametrize("later", ["default", "pandas", "polars"])
-def test_missing_and_empty_are_known_again_whatever_output_is_set(at_fit, later):
+def test_missing_and_empty_categories_are_recognized_whatever_output_is_set(at_fit, later):
     frame = pd.DataFrame({"c": ["", None, "None", "nan"]})
     with config_context(transform_output=at_fit):
-        coder = TableCoder().fit(frame)
+        encoder = TableEncoder().fit(frame)
     with config_context(transform_output=later):
-        values = coder.transform(frame)
+        values = encoder.transform(frame)
     assert np.array_equal(np.asarray(values)[:, [0, 3, 1, 2]], np.eye(4))
 
 
-def test_categories_of_one_text_are_one():
+def test_categories_with_the_same_text_are_the_same():
     frame = pd.DataFrame({"c": pd.Series([True, "True", 1, 1.0, "1"], dtype=object)})
-    assert coded(frame)[1] == [[0, 1], [0, 1], [1, 0], [1, 0], [1, 0]]
+    assert encoded(frame)[1] == [[0, 1], [0, 1], [1, 0], [1, 0], [1, 0]]
 
 
-def test_predictions_do_not_depend_on_the_rows_beside():
+def test_predictions_do_not_depend_on_other_rows():
     train = pd.DataFrame({"c": pd.Categorical([1, 2] * 100)})
     fitted = model().fit(train, [0, 1] * 100)
     test = pd.DataFrame({"c": pd.Categorical([1, 2, 1, 2, None], categories=[1, 2])})
@@ -182,13 +184,13 @@ def test_predictions_do_not_depend_on_the_rows_beside():
 def test_other_columns_are_left_out_and_named(table, in_polars):
     frame = table[0].assign(seen=pd.Timestamp("2020-01-01"), since=pd.Timedelta(days=1))
     frame = pl.from_pandas(frame) if in_polars else frame
-    coder = TableCoder()
-    with pytest.warns(UserWarning, match=r"left out: 'seen' \([dD]ate.*\), 'since' \(.*\)\. Turn"):
-        values = coder.fit_transform(frame)
-    assert list(coder.left_out_) == ["seen", "since"]
-    assert np.array_equal(values, TableCoder().fit_transform(table[0]))
+    encoder = TableEncoder()
+    with pytest.warns(UserWarning, match=r"left out: 'seen' \([dD]ate.*\), 'since' \(.*\)\. Conv"):
+        values = encoder.fit_transform(frame)
+    assert list(encoder.left_out_) == ["seen", "since"]
+    assert np.array_equal(values, TableEncoder().fit_transform(table[0]))
     with pytest.raises(ValueError, match=r"X must have a column .* among 'seen' \([dD]ate.*\)"):
-        coder.fit(frame[["seen"]])
+        encoder.fit(frame[["seen"]])
 
 
 EMPTY = [
@@ -206,12 +208,12 @@ EMPTY = [
 
 
 @pytest.mark.parametrize("column", EMPTY, ids=lambda c: str(c.dtype))
-def test_columns_without_a_value_in_training_are_left_out_without_a_word(table, column):
+def test_columns_without_a_value_in_training_are_left_out_without_a_warning(table, column):
     frame, y = table
     frame = frame if isinstance(column, pd.Series) else pl.from_pandas(frame)
     put = frame.assign if isinstance(column, pd.Series) else frame.with_columns
     fitted = model().fit(put(empty=column), y)
-    assert fitted["coder"].left_out_ == {"empty": "empty"}
+    assert fitted["encoder"].left_out_ == {"empty": "empty"}
     expected = model().fit(frame, y).predict_proba(frame)
     for later in (column, type(column)(range(300)), type(column)(["a"] * 300)):
         assert np.array_equal(fitted.predict_proba(put(empty=later)), expected)
@@ -221,7 +223,7 @@ def test_columns_of_an_array_without_a_value_are_left_out(binary):
     X, y = binary
     wide = np.insert(X, 1, np.nan, axis=1)
     fitted = model().fit(wide, y)
-    assert fitted["coder"].left_out_ == {1: "empty"}
+    assert fitted["encoder"].left_out_ == {1: "empty"}
     expected = model().fit(X, y).predict_proba(X)
     assert np.array_equal(fitted.predict_proba(wide), expected)
     assert np.array_equal(fitted.predict_proba(np.insert(X, 1, 7, axis=1)), expected)
@@ -235,11 +237,11 @@ def test_columns_may_have_any_names_that_differ(names):
     frame = pd.DataFrame({0: [1.0, 2.0, 3.0] * 9, 1: ["a", "b", "a"] * 9, 2: [0.0, 1.0, 5.0] * 9})
     y = [0, 1, 0] * 9
     frame.columns = columns
-    assert np.shape(coded(frame)[1]) == (27, 4)
+    assert np.shape(encoded(frame)[1]) == (27, 4)
     assert model().fit(frame, y).score(frame, y) == 1
 
 
-def test_columns_of_one_name_are_refused():
+def test_columns_with_the_same_name_are_refused():
     frame = pd.DataFrame([[1.0, 2.0], [3.0, 4.0]], columns=["a", "a"])
     with pytest.raises(ValueError, match=r"different names: X has 'a' more than once\. Rename one"):
         model().fit(frame, [0, 1])
@@ -256,7 +258,7 @@ def test_columns_are_found_by_name_in_another_order(table):
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars"])
-def test_what_comes_out_may_be_a_data_frame(table, container):
+def test_the_output_may_be_a_data_frame(table, container):
     frame, y = table
     expected = model().fit(frame, y).predict_proba(frame)
     fitted = model().set_output(transform=container).fit(frame, y)
@@ -267,7 +269,7 @@ def test_what_comes_out_may_be_a_data_frame(table, container):
             assert np.array_equal(model().fit(each, y).predict_proba(each), expected)
 
 
-def test_a_plan_of_a_table_is_refused(table):
+def test_a_lazy_frame_is_refused(table):
     frame, y = pl.from_pandas(table[0]), table[1]
     with pytest.raises(TypeError, match=r"a LazyFrame holds a plan\. Call X\.collect\(\) first"):
         model().fit(frame.lazy(), y)
@@ -285,20 +287,20 @@ def test_pandas_and_polars_give_the_same(table):
     )
 
 
-def test_an_array_is_a_table_of_numbers(binary):
+def test_the_columns_of_an_array_are_numbers(binary):
     X, y = binary
     X = np.where(np.random.default_rng(0).random(X.shape) < 0.05, np.nan, X)
     assert model().fit(X, y).score(X, y) > 0.9
 
 
-def test_categories_that_training_has_not_seen_are_taken(table):
+def test_unseen_categories_are_accepted(table):
     frame, y = table
     fitted = model().fit(frame, y)
     strange = frame.assign(town="Lima", grade=pd.Categorical(["z"] * len(frame)))
     assert set(fitted.predict(strange)) <= {0, 1}
 
 
-def test_rare_categories_become_one():
+def test_rare_categories_share_one_column():
     frame = pd.DataFrame({"name": [f"n{k}" for k in range(400)], "x": np.arange(400.0)})
     fitted = model().fit(frame, np.arange(400) % 2)
     assert fitted[:-1].transform(frame).shape[1] == 50 + 1
@@ -309,7 +311,7 @@ def test_a_dataset_with_missing_values_is_learned():
     assert model().fit(data.X, data.y).score(data.X, data.y) > 0.8
 
 
-def test_another_classifier_may_come_after_the_coding(table):
+def test_another_classifier_may_follow_the_encoding(table):
     frame, y = table
     assert tabular_pipeline(LogisticRegression()).fit(frame, y).score(frame, y) > 0.8
     with pytest.raises(ValueError, match="'n_final' cannot be given to another classifier"):
@@ -320,9 +322,9 @@ def test_one_long_text_does_not_make_the_others_long():
     texts = [f"comment {k}" for k in range(2000)]
     texts[7] = "x" * 100_000
     table = pd.DataFrame({"text": texts, "number": np.arange(2000.0)})
-    coder = TableCoder()
+    encoder = TableEncoder()
     tracemalloc.start()
-    coder.fit_transform(table)
+    encoder.fit_transform(table)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 50_000_000
@@ -331,4 +333,4 @@ def test_one_long_text_does_not_make_the_others_long():
 def test_half_precision_of_arrow_is_a_number():
     half = pa.array(np.array([1, 2, 3, 4], dtype=np.float16))
     frame = pd.DataFrame({"x": pd.Series(pd.arrays.ArrowExtensionArray(half))})
-    assert TableCoder().fit_transform(frame).shape == (4, 1)
+    assert TableEncoder().fit_transform(frame).shape == (4, 1)

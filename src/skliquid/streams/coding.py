@@ -13,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder
 from skliquid.arrays import Floats
 from skliquid.streams.files import DataFiles
 from skliquid.streams.kinds import Kinds
-from skliquid.tabular import column_coder
+from skliquid.tabular import column_encoder
 
 _LARGEST_NUMBER = 1e100
 
@@ -43,7 +43,7 @@ class Coding:
                 f"target has a number or a category in the first {len(frame)} rows. Raise "
                 "sample_size (at the command line --sample-size), or add features."
             )
-        coder = column_coder(numbers=_numbers(kinds), categories=_categories(kinds))
+        coder = column_encoder(numbers=_numbers(kinds), categories=_categories(kinds))
         return cls(kinds, coder, coder.fit_transform(frame[list(kinds)]).shape[1])
 
     @property
