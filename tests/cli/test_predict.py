@@ -36,29 +36,31 @@ def test_predictions_are_written_row_by_row(type_in, people, model, tmp_path, da
     assert (table["prediction"] == expected).all()
     assert (table["proba_yes"] - model.pipeline.predict_proba(people)[:, 1]).abs().max() < 1e-12
     accuracy = (people["ill"] == expected).mean()
-    assert f"Accuracy on the 3,000 whose class is known: {accuracy:.4f}" in said
+    assert f"Accuracy on the 3,000 rows with a label: {accuracy:.4f}" in said
     assert not list(tmp_path.glob("*.part"))
 
 
 def test_without_a_file_predictions_go_to_the_screen(type_in, people, model, tmp_path):
     people.drop(columns="ill").assign(id=1)[:5].to_csv(tmp_path / "few.csv", index=False)
     said = type_in("predict", "model", "few.csv")
-    lines = [line for line in said.splitlines() if not line[0].isdigit() and "Not" not in line]
+    lines = [line for line in said.splitlines() if not line[0].isdigit() and "Ignored" not in line]
     table = pd.read_csv(io.StringIO("\n".join(lines)))
     assert table["prediction"].tolist() == model.pipeline.predict(people[:5]).tolist()
-    assert "Not looked at: id." in said
+    assert "Ignored: id." in said
     assert "Accuracy" not in said
 
 
-def test_labels_and_categories_that_training_had_not_are_told(type_in, people, model, tmp_path):
+def test_labels_and_categories_that_are_not_in_the_training_data_are_reported(
+    type_in, people, model, tmp_path
+):
     other = people.assign(ill=people["ill"].replace("yes", "ill"), town="c")
     other.to_parquet(tmp_path / "other.parquet")
     said = type_in("predict", "model", "other.parquet", "--out", "out.csv")
-    assert f"{(people['ill'] == 'yes').sum():,} labels are no class of the model." in said
-    assert "Training saw none of the categories of: town." in said
+    assert f"{(people['ill'] == 'yes').sum():,} labels are not a class of the model." in said
+    assert "No category is in the training data in: town." in said
     said = type_in("predict", "model", "people.parquet", "--out", "out.csv")
-    assert "no class" not in said
-    assert "categories" not in said
+    assert "not a class" not in said
+    assert "category" not in said
 
 
 def test_no_rows_give_an_empty_table(type_in, people, model, tmp_path):
@@ -70,14 +72,17 @@ def test_no_rows_give_an_empty_table(type_in, people, model, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nothing", "people.csv"], "model must be a file that is there: nothing is not"),
-        (["people.csv", "people.csv"], "model must be a file that skliquid wrote"),
-        (["model", "nothing.csv"], "nothing.csv is not, seen from"),
-        (["model", "short.csv"], "short.csv lacks 'town'. Add the column"),
+        (["nothing", "people.csv"], "model must be a file that exists: nothing does not"),
+        (
+            ["people.csv", "people.csv"],
+            "model must be a file as skliquid wrote it: people.csv was not",
+        ),
+        (["model", "nothing.csv"], "nothing.csv does not, seen from"),
+        (["model", "short.csv"], "'town' was text, and is missing in short.csv. Write the column"),
         (["model", "people.csv", "--out", "out.xls"], "--out must end in .csv or .parquet"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_sentence(type_in, people, model, tmp_path, words, said):
+def test_errors_are_one_sentence(type_in, people, model, tmp_path, words, said):
     people.drop(columns="town").to_csv(tmp_path / "short.csv", index=False)
     assert said in type_in("predict", *words, code=2)
 
@@ -91,12 +96,12 @@ def test_what_is_read_is_not_overwritten(type_in, trained, tmp_path, out):
     assert (tmp_path / out).read_bytes() == before
 
 
-def test_the_folder_of_the_predictions_is_made(type_in, model, tmp_path):
+def test_the_folder_of_the_predictions_is_created(type_in, model, tmp_path):
     type_in("predict", "model", "people.csv", "--out", "new/out.csv")
     assert (tmp_path / "new" / "out.csv").exists()
 
 
-def test_a_file_that_breaks_half_way_leaves_no_predictions(type_in, people, model, tmp_path):
+def test_a_file_with_an_invalid_row_leaves_no_predictions(type_in, people, model, tmp_path):
     rows = people.astype({"age": object})
     rows = pd.concat([rows] * 20, ignore_index=True)
     rows.loc[len(rows) - 1, "age"] = "old"
@@ -126,7 +131,7 @@ def test_predictions_that_end_early_leave_nothing(
     assert not list(tmp_path.glob("out.csv*"))
 
 
-def test_a_reader_that_has_seen_enough_ends_predictions_quietly(
+def test_a_closed_pipe_ends_predictions_quietly(
     type_in, people, model, tmp_path, subprocess_environment
 ):
     pd.concat([people] * 30).to_csv(tmp_path / "long.csv", index=False)

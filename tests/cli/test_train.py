@@ -14,7 +14,7 @@ SMALL = ("--n-estimators", 20, "--n-final", 3, "--increment-size", 100)
 
 
 @pytest.mark.parametrize("name", ["people.parquet", "people.csv"])
-def test_a_model_is_trained_and_told_about(type_in, people, tmp_path, name):
+def test_a_model_is_trained_and_summarized(type_in, people, tmp_path, name):
     said = type_in("train", name, "--target", "ill", *SMALL)
     assert said.strip().startswith("3,000 rows in ")
     assert "3 of 20 voters are left as representatives" in said
@@ -38,7 +38,7 @@ def test_options_are_those_of_train_on(type_in, people, tmp_path):
         ensemble=ensemble,
         increment_size=100,
         sample_size=500,
-        kinds={"town": "left_out"},
+        column_types={"town": "left_out"},
     )
     weights = [each.ensemble.estimator_weights_ for each in (model, other)]
     assert np.array_equal(*weights)
@@ -50,30 +50,34 @@ def test_options_are_those_of_train_on(type_in, people, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["people.csv", "--target", "il"], "target must be a column of people.csv: 'il' is none"),
-        (["peple.csv", "--target", "ill"], "peple.csv is not, seen from"),
+        (
+            ["people.csv", "--target", "il"],
+            "target must be a column of people.csv, which has age, town, day, ill: got 'il'. Did",
+        ),
+        (["peple.csv", "--target", "ill"], "peple.csv does not, seen from"),
         (["people.csv", "--target", "ill", "--n-final", "0"], "Invalid value for '--n-final'"),
         (["people.csv", "--target", "ill", "--n-final", "99"], "n_final must not exceed"),
         (["people.csv", "--target", "ill", "--seed", "-1"], "Invalid value for '--seed'"),
-        (["people.csv", "--target", "ill", "--mechanism", "maxx"], "none. Did you mean 'max'?"),
-        (["people.csv", "--target", "ill", "--text", "age", "--number", "age"], "'age' is named"),
-        (["people.csv", "--target", "ill", "--classes", "yes"], "'no', in row"),
+        (
+            ["people.csv", "--target", "ill", "--mechanism", "maxx"],
+            "got 'maxx'. Did you mean 'max'?",
+        ),
+        (["people.csv", "--target", "ill", "--text", "age", "--number", "age"], "got 'age' twice"),
+        (["people.csv", "--target", "ill", "--classes", "yes"], "and 'no' in row"),
         (["people.csv", "--target", "ill", "--number", "town"], "column 'town'"),
         (["people.csv", "--target", "ill", "--every", "0"], "Invalid value for '--every'"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_sentence(type_in, people, words, said):
+def test_errors_are_one_sentence(type_in, people, words, said):
     answer = type_in("train", *words, code=2)
     assert said in answer
     assert "Traceback" not in answer
 
 
-def test_a_checkpoint_of_something_else_is_refused_unless_told_to_restart(
-    type_in, people, tmp_path
-):
+def test_another_file_as_checkpoint_is_refused_without_restart(type_in, people, tmp_path):
     (tmp_path / "mine.checkpoint").write_bytes(b"something else")
     words = ("train", "people.csv", "--target", "ill", *SMALL, "--model", "mine")
-    assert "checkpoint must be a file that skliquid wrote" in type_in(*words, code=2)
+    assert "checkpoint must be a file as skliquid wrote it" in type_in(*words, code=2)
     type_in(*words, "--restart")
     assert (tmp_path / "mine").exists()
 
@@ -114,13 +118,13 @@ def test_a_small_file_gives_a_small_ensemble(type_in, people, tmp_path, name):
     assert "Accuracy on rows not yet trained on: 0." in said
 
 
-def test_names_with_brackets_are_told_as_they_are(type_in, people, tmp_path):
+def test_names_with_brackets_are_printed_as_they_are(type_in, people, tmp_path):
     people.rename(columns={"day": "[/b]"})[:500].to_csv(tmp_path / "few.csv")
     said = type_in("train", "few.csv", "--target", "ill", *SMALL, "--model", "m[/x]")
     assert "Left out: a column without a name, [/b]. Model: m[/x]" in said
 
 
-def test_memory_that_does_not_suffice_is_told(type_in, monkeypatch):
+def test_a_lack_of_memory_is_reported(type_in, monkeypatch):
     def train_on(*_, **__):
         raise MemoryError
 
@@ -128,7 +132,7 @@ def test_memory_that_does_not_suffice_is_told(type_in, monkeypatch):
     assert "not enough memory" in type_in("train", "people.csv", "--target", "ill", code=2)
 
 
-def test_an_increment_that_is_too_large_is_told(type_in):
+def test_an_increment_that_is_too_large_is_reported(type_in):
     words = ("--n-estimators", 20, "--n-final", 3, "--increment-size", 3000)
     said = type_in("train", "people.csv", "--target", "ill", *words)
     assert "20 of 20 voters are left as representatives. For fewer, give more rows, or a" in said
@@ -142,7 +146,7 @@ def test_a_model_may_be_written_beside_the_data(type_in, tmp_path):
         assert said.strip().endswith(f"Model: {tmp_path.name}.skliquid")
 
 
-def test_a_restart_removes_the_checkpoint_only_when_training_begins(type_in, tmp_path):
+def test_a_restart_removes_the_checkpoint_only_when_training_starts(type_in, tmp_path):
     kept = tmp_path / "people.skliquid.checkpoint"
     kept.write_bytes(b"hours of work")
     words = ("train", "people.csv", "--target", "ill", "--restart")
@@ -160,16 +164,19 @@ def test_a_restart_removes_the_checkpoint_only_when_training_begins(type_in, tmp
         (("--model", "."), "--model must be a file: . is a folder"),
         (("--checkpoint", "folder", "--restart"), "--checkpoint must be a file: folder is"),
         (("--model", "m", "--checkpoint", "m"), "--checkpoint must not be a file that is needed"),
-        (("--model", "people.csv/m"), "--model must be in a folder: people.csv cannot be one"),
+        (
+            ("--model", "people.csv/m"),
+            "--model must be in a folder that can be written to: people.csv is",
+        ),
     ],
 )
-def test_where_to_write_is_checked_before_training(type_in, tmp_path, words, said, monkeypatch):
+def test_outputs_are_checked_before_training(type_in, tmp_path, words, said, monkeypatch):
     (tmp_path / "folder").mkdir()
     monkeypatch.setattr("skliquid.cli.train.train_on", None)
     assert said in type_in("train", "people.csv", "--target", "ill", *words, code=2)
 
 
-def test_ctrl_c_stops_and_the_same_command_goes_on(
+def test_ctrl_c_stops_and_the_same_command_resumes(
     type_in, people, tmp_path, subprocess_environment
 ):
     command = ["train", "people.csv", "--target", "ill", "--increment-size", "20"]
@@ -189,7 +196,7 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(
     process.send_signal(signal.SIGINT)
     said, _ = process.communicate()
     assert process.returncode == 130, said
-    assert "Stopped. Run the same command to go on." in said
+    assert "Stopped. Run the same command to resume." in said
     type_in(*command)
     assert not kept.exists()
     models = [load_model(tmp_path / name) for name in ("whole", "people.skliquid")]
@@ -197,11 +204,11 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(
     assert np.array_equal(*shares)
 
 
-def test_the_version_is_told(type_in):
+def test_the_version_is_printed(type_in):
     assert type_in("--version").strip() == skliquid.__version__
 
 
-def test_commands_say_which_extra_they_need(type_in, monkeypatch):
+def test_commands_report_which_extra_they_need(type_in, monkeypatch):
     monkeypatch.setitem(sys.modules, "skliquid.streams", None)
     monkeypatch.delitem(sys.modules, "skliquid.cli.train")
     assert "pip install 'skliquid[stream]'" in type_in("train", code=1)

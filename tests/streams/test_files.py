@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skliquid.streams.csv_format import csv_kinds
-from skliquid.streams.files import DataFiles, cut
+from skliquid.streams import csv_format
+from skliquid.streams.files import DataFiles, _regrouped
 
 USED = ["age", "visits", "town", "smokes", "ill"]
 
 
 def read(files, start=0, columns=USED):
-    return pa.concat_tables(files.batches(columns, start))
+    column_types = {name: files.column_types[name] for name in columns}
+    return pa.concat_tables(table for table, _ in files.tables(column_types, 100, start))
 
 
 @pytest.mark.parametrize("name", ["one.parquet", "one.csv", "one.csv.gz"])
@@ -22,11 +23,11 @@ def test_a_file_is_read_whole_and_from_any_row(table, write, name):
     options = {"row_group_size": 500} if name.endswith("parquet") else {}
     files = DataFiles(write(table, name, **options))
     whole = read(files)
-    assert files.kinds == {
+    assert files.column_types == {
         "age": "number",
         "visits": "number",
         "town": "text",
-        "smokes": "truth",
+        "smokes": "boolean",
         "seen": "left_out",
         "ill": "text",
     }
@@ -34,7 +35,7 @@ def test_a_file_is_read_whole_and_from_any_row(table, write, name):
     assert whole["town"].null_count == table["town"].isna().sum()
     for start in (1, 499, 500, 1199):
         assert read(files, start).equals(whole.slice(start))
-    assert list(files.batches(USED, 1200)) == []
+    assert list(files.tables({"age": "number"}, 100, 1200)) == []
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -49,8 +50,8 @@ def test_a_folder_is_one_table_in_the_order_of_names(table, write, ending):
     assert files.n_rows_by_file == [700, 0, 500]
     for start in (0, 10, 700, 701):
         assert read(files, start).equals(read(whole, start))
-    assert files.where(699) == f"row 700 of {path / f'a.{ending}'}"
-    assert files.where(700) == f"row 1 of {path / f'c.{ending}'}"
+    assert files.where(0, 699) == f"row 700 of {path / f'a.{ending}'}"
+    assert files.where(600, 100) == f"row 1 of {path / f'c.{ending}'}"
 
 
 def test_a_file_of_polars_is_read(tmp_path):
@@ -59,35 +60,35 @@ def test_a_file_of_polars_is_read(tmp_path):
         {
             "text": ["a", None],
             "category": pl.Series(["x", "y"], dtype=pl.Categorical),
-            "truth": [True, None],
+            "boolean": [True, None],
             "small": pl.Series([1, None], dtype=pl.Int8),
-            "broken": pl.Series([1.5, None], dtype=pl.Float32),
+            "floats": pl.Series([1.5, None], dtype=pl.Float32),
         }
     ).write_parquet(path)
     files = DataFiles(path)
-    assert list(files.kinds.values()) == ["text", "text", "truth", "number", "number"]
-    assert read(files, columns=list(files.kinds)).to_pydict() == {
+    assert list(files.column_types.values()) == ["text", "text", "boolean", "number", "number"]
+    assert read(files, columns=list(files.column_types)).to_pydict() == {
         "text": ["a", None],
         "category": ["x", "y"],
-        "truth": [True, None],
+        "boolean": [True, None],
         "small": [1, None],
-        "broken": [1.5, None],
+        "floats": [1.5, None],
     }
 
 
-def test_the_index_of_pandas_is_no_feature(table, tmp_path):
+def test_the_index_of_pandas_is_left_out(table, tmp_path):
     table.to_csv(tmp_path / "a.csv")
-    assert DataFiles(tmp_path / "a.csv").kinds[""] == "left_out"
+    assert DataFiles(tmp_path / "a.csv").column_types[""] == "left_out"
     table[table["visits"] > 3].to_parquet(tmp_path / "a.parquet")
-    kinds = DataFiles(tmp_path / "a.parquet").kinds
-    assert kinds["__index_level_0__"] == "left_out"
+    column_types = DataFiles(tmp_path / "a.parquet").column_types
+    assert column_types["__index_level_0__"] == "left_out"
 
 
 def test_only_the_columns_asked_for_are_read(table, write):
     assert read(DataFiles(write(table, "a.parquet")), columns=["ill"]).column_names == ["ill"]
 
 
-def test_a_wish_makes_text_of_numbers_and_numbers_of_text(table, write):
+def test_a_chosen_type_makes_text_of_numbers_and_numbers_of_text(table, write):
     for name in ("a.parquet", "a.csv"):
         files = DataFiles(write(table.assign(code="7"), name), {"visits": "text", "code": "number"})
         got = read(files, columns=["visits", "code"])
@@ -95,7 +96,7 @@ def test_a_wish_makes_text_of_numbers_and_numbers_of_text(table, write):
         assert set(got["code"].to_pylist()) == {7.0}
 
 
-def test_a_wish_that_a_value_does_not_meet_is_refused(table, write):
+def test_a_value_that_is_not_of_the_chosen_type_is_refused(table, write):
     files = DataFiles(write(table, "a.parquet"), {"town": "number"})
     with pytest.raises(ValueError, match=r"'town' of .*a.parquet has a value that is not of the"):
         read(files, columns=["town"])
@@ -103,15 +104,16 @@ def test_a_wish_that_a_value_does_not_meet_is_refused(table, write):
 
 def test_a_list_is_no_text(write):
     files = DataFiles(write(pd.DataFrame({"a": [[1], [2]]}), "a.parquet"), {"a": "text"})
-    with pytest.raises(ValueError, match=r"train with kinds={'a': 'left_out'} \(.*--leave-out a"):
+    message = r"train with column_types={'a': 'left_out'} \(.*--leave-out a"
+    with pytest.raises(ValueError, match=message):
         read(files, columns=["a"])
 
 
-def test_only_zeros_and_ones_are_truth_values(write):
+def test_only_zeros_and_ones_are_booleans(write):
     for name in ("a.parquet", "a.csv"):
         frame = pd.DataFrame({"a": [0, 1, None], "b": [0, 1, 49]}, dtype="Int64")
         path = write(frame, name)
-        files = DataFiles(path, {"a": "truth", "b": "truth"})
+        files = DataFiles(path, {"a": "boolean", "b": "boolean"})
         assert read(files, columns=["a"])["a"].to_pylist() == [False, True, None]
         with pytest.raises(ValueError, match="49"):
             read(files, columns=["b"])
@@ -122,12 +124,12 @@ def test_only_zeros_and_ones_are_truth_values(write):
     n_rows=st.integers(1, 12),
 )
 @settings(max_examples=60)
-def test_where_batches_end_does_not_matter(sizes, n_rows):
+def test_tables_do_not_depend_on_where_batches_end(sizes, n_rows):
     values = iter(range(1000))
     batches = [
         pa.table({"a": pa.array([next(values) for _ in range(k)], pa.int64())}) for k in sizes
     ]
-    tables = list(cut(iter(batches), n_rows))
+    tables = list(_regrouped(batches, n_rows))
     assert [v for table in tables for v in table["a"].to_pylist()] == list(range(sum(sizes)))
     assert all(len(table) == n_rows for table in tables[:-1])
     assert all(0 < len(table) <= n_rows for table in tables)
@@ -168,7 +170,7 @@ def test_a_flipped_bit_is_found_by_the_checksum_that_a_page_has(table, write):
         read(DataFiles(path))
 
 
-def test_what_is_not_parquet_is_refused(tmp_path):
+def test_an_invalid_parquet_file_is_refused(tmp_path):
     (tmp_path / "a.parquet").write_text("age,ill\n1,2\n")
     with pytest.raises(ValueError, match=r"a.parquet is not \(.*\). Write it again"):
         DataFiles(tmp_path / "a.parquet")
@@ -178,23 +180,23 @@ def test_what_is_not_parquet_is_refused(tmp_path):
 def test_files_of_a_folder_must_have_the_same_columns(table, write, ending):
     path = write(table, f"folder/a.{ending}").parent
     write(table.drop(columns="town"), f"folder/b.{ending}")
-    with pytest.raises(ValueError, match=rf"b.{ending} lacks 'town', unlike .*a.{ending}"):
-        DataFiles(path)
-    write(table.assign(more=1), f"folder/b.{ending}")
-    with pytest.raises(ValueError, match=rf"b.{ending} has 'more' besides"):
-        DataFiles(path)
-
-
-def test_files_of_a_folder_must_have_the_same_kinds(table, write):
-    path = write(table, "folder/a.parquet").parent
-    write(table.assign(visits="many"), "folder/b.parquet")
     with pytest.raises(
-        ValueError, match=r"'visits' is of the kind 'number' in .*a.parquet and 'te"
+        ValueError, match=rf"'town' is .* in .*a.{ending} and missing in .*b.{ending}"
     ):
         DataFiles(path)
+    write(table.assign(more=1), f"folder/b.{ending}")
+    with pytest.raises(ValueError, match=rf"'more' is missing in .*a.{ending} and "):
+        DataFiles(path)
 
 
-def test_whole_and_broken_numbers_are_of_one_kind(table, write):
+def test_files_of_a_folder_must_have_the_same_column_types(table, write):
+    path = write(table, "folder/a.parquet").parent
+    write(table.assign(visits="many"), "folder/b.parquet")
+    with pytest.raises(ValueError, match=r"'visits' is number in .*a.parquet and text in .*b.par"):
+        DataFiles(path)
+
+
+def test_integers_and_floats_are_of_one_type(table, write):
     path = write(table, "folder/a.parquet").parent
     write(table.assign(visits=0.5), "folder/b.parquet")
     assert set(read(DataFiles(path), 1200)["visits"].to_pylist()) == {0.5}
@@ -218,13 +220,14 @@ def test_a_csv_column_that_turns_into_text_is_refused(table, write, late, monkey
     changed.loc[1100, "visits"] = "many"
     path = write(table, "folder/a.csv").parent
     write(changed, late)
-    said = rf"column 'visits' of .*{late} is taken for the kind 'number', and holds 'many'"
-    with pytest.raises(ValueError, match=said + r" some rows after row \d+\. .*'visits': 'text'"):
+    message = rf"column 'visits' of .*{late} is read as 'number', and holds 'many'"
+    way_out = r" some rows after row \d+\. .*'visits': 'text'"
+    with pytest.raises(ValueError, match=message + way_out):
         read(DataFiles(path))
     assert "many" in read(DataFiles(path, {"visits": "text"}))["visits"].to_pylist()
 
 
-def test_a_csv_column_of_whole_numbers_may_go_on_with_broken_ones(write, monkeypatch):
+def test_a_csv_column_of_integers_may_continue_with_floats(write, monkeypatch):
     monkeypatch.setattr("skliquid.streams.csv_format._FIRST_BLOCK", 100)
     frame = pd.DataFrame({"a": ["1"] * 500 + ["2.5", "", "?"]})
     got = read(DataFiles(write(frame, "a.csv")), columns=["a"])["a"]
@@ -237,23 +240,23 @@ def test_a_csv_row_of_too_many_cells_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.csv"
     path.write_text("a,b\n" + "1,2\n" * 500 + "1,2,3\n")
     with pytest.raises(
-        ValueError, match=r"a row of .*a.csv, some rows after row \d+, cannot be re"
+        ValueError, match=r"a.csv cannot be read some rows after row \d+ \(.*Expect"
     ):
         read(DataFiles(path), columns=["a"])
 
 
 def test_a_csv_row_of_too_many_cells_is_refused_at_the_start_too(tmp_path):
     (tmp_path / "a.csv").write_text("a,b\n1,2\n1,2,3\n")
-    with pytest.raises(ValueError, match=r"with as many cells .* a row of .*a.csv, some row"):
+    with pytest.raises(ValueError, match=r"as many cells in each row: .*a.csv cannot be read"):
         DataFiles(tmp_path / "a.csv")
 
 
-def test_a_packed_csv_file_in_capitals_is_read(table, write, tmp_path):
-    packed = write(table, "a.csv.gz").rename(tmp_path / "A.CSV.GZ")
-    assert read(DataFiles(packed)).equals(read(DataFiles(write(table, "b.csv"))))
+def test_a_compressed_csv_file_in_capitals_is_read(table, write, tmp_path):
+    compressed = write(table, "a.csv.gz").rename(tmp_path / "A.CSV.GZ")
+    assert read(DataFiles(compressed)).equals(read(DataFiles(write(table, "b.csv"))))
 
 
-def test_a_packed_csv_file_that_is_cut_off_is_refused(table, write):
+def test_a_compressed_csv_file_that_is_cut_off_is_refused(table, write):
     path = write(table, "a.csv.gz")
     path.write_bytes(path.read_bytes()[:5000])
     with pytest.raises(ValueError, match=r"a.csv.gz"):
@@ -272,11 +275,11 @@ def test_a_csv_file_that_is_not_utf8_is_refused(tmp_path):
 def test_a_byte_that_is_not_utf8_far_down_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("skliquid.streams.csv_format._FIRST_BLOCK", 100)
     (tmp_path / "a.csv").write_bytes(b"a,b\n" + b"1,x\n" * 500 + b"1,\xe9\n")
-    with pytest.raises(ValueError, match=r"text in UTF-8 .* a row of .*a.csv"):
+    with pytest.raises(ValueError, match=r"text in UTF-8 .*a.csv cannot be read"):
         read(DataFiles(tmp_path / "a.csv"), columns=["b"])
 
 
-def test_a_line_break_within_quotes_is_no_new_row(tmp_path):
+def test_a_line_break_within_quotes_is_not_a_new_row(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text('a,b\n1,"x\ny"\n2,z\n')
     assert read(DataFiles(path), columns=["b"])["b"].to_pylist() == ["x\ny", "z"]
@@ -284,12 +287,12 @@ def test_a_line_break_within_quotes_is_no_new_row(tmp_path):
 
 def test_a_csv_file_without_a_line_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("")
-    with pytest.raises(ValueError, match=r"a.csv is not \(Empty CSV file\)"):
-        csv_kinds(tmp_path / "a.csv")
+    with pytest.raises(ValueError, match=r"a.csv cannot be read .*\(Empty CSV file\)"):
+        csv_format.read_types(tmp_path / "a.csv")
 
 
 def test_paths_are_checked(table, write, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"nowhere.csv is not, seen from"):
+    with pytest.raises(FileNotFoundError, match=r"nowhere.csv does not, seen from"):
         DataFiles(tmp_path / "nowhere.csv")
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "README.md").write_text("nothing yet")
@@ -303,22 +306,22 @@ def test_paths_are_checked(table, write, tmp_path):
         DataFiles(write(table, "mixed/b.parquet").parent)
 
 
-def test_folders_within_a_folder_are_not_passed_over(table, write, tmp_path):
+def test_folders_within_a_folder_are_not_ignored(table, write, tmp_path):
     (tmp_path / "all").mkdir()
     write(table, "all/year=1/a.csv")
-    with pytest.raises(ValueError, match=r"hold all of its files itself: .*year=1 is a folder"):
+    with pytest.raises(ValueError, match=r"hold its files directly: .*year=1 is a folder"):
         DataFiles(tmp_path / "all")
 
 
-def test_links_that_lead_nowhere_are_refused(table, write, tmp_path):
+def test_broken_links_are_refused(table, write, tmp_path):
     (write(table, "folder/a.csv").parent / "b.csv").symlink_to("nowhere.csv")
-    with pytest.raises(ValueError, match=r"b.csv is a link that leads nowhere"):
+    with pytest.raises(ValueError, match=r"b.csv is a broken link"):
         DataFiles(tmp_path / "folder")
-    with pytest.raises(FileNotFoundError, match=r"b.csv leads nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"b.csv is a broken link"):
         DataFiles(tmp_path / "folder" / "b.csv")
 
 
-def test_the_fingerprint_knows_other_data(table, write):
+def test_the_fingerprint_changes_with_the_data(table, write):
     path = write(table, "a.csv")
     first = DataFiles(path).fingerprint()
     assert DataFiles(path).fingerprint() == first

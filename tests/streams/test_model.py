@@ -13,7 +13,7 @@ def trained(table, tmp_path_factory):
     table.assign(zip=7000 + np.arange(1200) % 3).to_parquet(path, index=False)
     ensemble = LiquidEnsembleClassifier(n_estimators=20, n_final=4, random_state=0)
     return train_on(
-        path, target="ill", ensemble=ensemble, increment_size=100, kinds={"zip": "text"}
+        path, target="ill", ensemble=ensemble, increment_size=100, column_types={"zip": "text"}
     )
 
 
@@ -31,35 +31,35 @@ def test_a_file_is_predicted_as_a_data_frame_is(trained, rows, write, name):
     path = write(rows, name)
     assert np.array_equal(classes(trained, path), trained.pipeline.predict(rows))
     part = next(trained.predictions(path))
-    assert np.allclose(part.shares, trained.pipeline.predict_proba(rows))
-    assert np.allclose(part.shares, trained.pipeline.predict_proba(pl.from_pandas(rows)))
-    assert part.n_known == 1200
-    assert part.n_right == np.sum(part.classes == rows["ill"])
+    assert np.allclose(part.probabilities, trained.pipeline.predict_proba(rows))
+    assert np.allclose(part.probabilities, trained.pipeline.predict_proba(pl.from_pandas(rows)))
+    assert part.n_labelled == 1200
+    assert part.n_correct == np.sum(part.classes == rows["ill"])
 
 
 @pytest.mark.parametrize(
-    ("values", "kind"),
+    ("values", "column_type"),
     [
         ([True, False, None], "text"),
         ([1001, 1002, None], "text"),
         ([0.5, 1.0, None], "text"),
-        ([1.0, 0.0, None], "truth"),
+        ([1.0, 0.0, None], "boolean"),
         (pd.to_datetime(["2020-01-01", "2021-01-01", None]), "text"),
     ],
 )
-@pytest.mark.parametrize("file_type", ["as it is", "whole"])
-def test_what_is_taken_for_a_category_is_one_in_files_and_frames(write, values, kind, file_type):
+@pytest.mark.parametrize("file_type", ["as it is", "nullable"])
+def test_chosen_categories_are_the_same_in_files_and_frames(write, values, column_type, file_type):
     column = pd.Series(list(values) * 100)
     rows = pd.DataFrame({"a": column, "ill": column.isna() | (column == values[0])})
-    in_file = rows.convert_dtypes() if file_type == "whole" else rows
+    in_file = rows.convert_dtypes() if file_type == "nullable" else rows
     path = write(in_file, "a.parquet")
     ensemble = LiquidEnsembleClassifier(n_estimators=20, n_final=4, random_state=0)
-    options = {"target": "ill", "ensemble": ensemble, "increment_size": 50, "kinds": {"a": kind}}
-    model = train_on(path, **options)
-    assert model.coding.n_features == 3
+    options = {"increment_size": 50, "column_types": {"a": column_type}}
+    model = train_on(path, target="ill", ensemble=ensemble, **options)
+    assert model.encoding.n_features == 3
     part = next(model.predictions(path))
     for frame in (rows, in_file):
-        assert np.array_equal(part.shares, model.pipeline.predict_proba(frame))
+        assert np.array_equal(part.probabilities, model.pipeline.predict_proba(frame))
         assert np.array_equal(part.classes, rows["ill"])
 
 
@@ -70,15 +70,15 @@ def test_categories_of_numbers_are_categories(write):
     path = write(rows, "a.parquet")
     ensemble = LiquidEnsembleClassifier(n_estimators=20, n_final=4, random_state=0)
     model = train_on(path, target="ill", ensemble=ensemble, increment_size=50)
-    assert model.coding.n_features == 4
+    assert model.encoding.n_features == 4
     assert model.ensemble.classes_.tolist() == [0, 1]
     for other in (path, write(rows.assign(a=codes), "b.parquet"), write(rows, "b.csv")):
         part = next(model.predictions(other))
-        assert np.array_equal(part.shares, model.pipeline.predict_proba(rows))
-        assert part.n_right == 400
+        assert np.array_equal(part.probabilities, model.pipeline.predict_proba(rows))
+        assert part.n_correct == 400
 
 
-def test_the_model_comes_back_from_its_file(trained, rows, write, tmp_path):
+def test_a_saved_model_is_loaded_with_the_same_predictions(trained, rows, write, tmp_path):
     trained.save(tmp_path / "a.skliquid")
     loaded, path = load_model(tmp_path / "a.skliquid"), write(rows, "a.csv")
     assert np.array_equal(classes(loaded, path), classes(trained, path))
@@ -86,34 +86,34 @@ def test_the_model_comes_back_from_its_file(trained, rows, write, tmp_path):
     assert loaded.left_out == ["seen"]
 
 
-def test_the_target_may_be_missing_in_part_or_whole(trained, rows, write):
+def test_the_target_is_optional(trained, rows, write):
     half = rows.assign(ill=rows["ill"].where(rows.index < 600))
     part = next(trained.predictions(write(half, "a.parquet")))
-    assert part.n_known == 600
+    assert part.n_labelled == 600
     part = next(trained.predictions(write(rows.drop(columns="ill"), "b.parquet")))
-    assert part.n_known == 0
+    assert part.n_labelled == 0
 
 
-def test_other_columns_are_not_looked_at(trained, rows, write):
+def test_other_columns_are_ignored(trained, rows, write):
     path = write(rows.assign(id=range(1200)).drop(columns="seen"), "a.csv")
     assert trained.unused(path) == ["id"]
     assert np.array_equal(classes(trained, path), classes(trained, write(rows, "b.csv")))
 
 
-def test_a_column_that_is_not_there_is_refused(trained, rows, write):
-    with pytest.raises(ValueError, match=r"a.csv lacks 'town'. Add the column"):
+def test_a_missing_column_is_refused(trained, rows, write):
+    with pytest.raises(ValueError, match=r"'town' was text, and is missing in .*a.csv. Write"):
         trained.predictions(write(rows.drop(columns="town"), "a.csv"))
 
 
-def test_a_column_of_another_kind_is_refused(trained, rows, write):
-    with pytest.raises(ValueError, match="'visits' was of the kind 'number', and is 'text'"):
+def test_a_column_of_another_type_is_refused(trained, rows, write):
+    with pytest.raises(ValueError, match=r"'visits' was number, and is text in .*a.parquet"):
         trained.predictions(write(rows.assign(visits="many"), "a.parquet"))
     with pytest.raises(ValueError, match="holds 'many'"):
         list(trained.predictions(write(rows.assign(visits="many"), "a.csv")))
 
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
-def test_a_column_without_any_value_is_taken_for_missing(trained, rows, write, name):
+def test_a_column_without_any_value_is_read_as_missing(trained, rows, write, name):
     path = write(rows.assign(age=pd.Series([None] * 1200, dtype=object)), name)
     assert len(classes(trained, path)) == 1200
 

@@ -15,17 +15,17 @@ from skliquid.streams.outputs import check_output, default_name
         ("/", "model.skliquid"),
     ],
 )
-def test_a_model_is_called_after_its_data(data, name):
+def test_a_model_is_named_after_its_data(data, name):
     assert default_name(Path(data)) == name
 
 
-def test_a_model_of_this_folder_is_called_after_it(tmp_path, monkeypatch):
+def test_a_model_of_this_folder_is_named_after_it(tmp_path, monkeypatch):
     (tmp_path / "sales").mkdir()
     monkeypatch.chdir(tmp_path / "sales")
     assert default_name(Path()) == "sales.skliquid"
 
 
-def test_a_link_to_an_input_is_no_output(tmp_path):
+def test_a_link_to_an_input_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("a")
     (tmp_path / "b.csv").symlink_to(tmp_path / "a.csv")
     with pytest.raises(ValueError, match="--out must not be a file that is needed"):
@@ -37,7 +37,12 @@ def test_the_folder_of_an_output_is_made(tmp_path):
     assert (tmp_path / "new" / "deep").is_dir()
 
 
-def test_a_folder_that_may_not_be_written_to_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("os.access", lambda *_: False)
-    with pytest.raises(ValueError, match="--out must be in a folder that may be written to"):
+def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path, monkeypatch):
+    def denied(**_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("skliquid.streams.outputs.TemporaryFile", denied)
+    with pytest.raises(
+        ValueError, match=r"folder that can be written to: .* \(Permission denied\)"
+    ):
         check_output(tmp_path / "o.csv", [], name="--out")

@@ -13,6 +13,6 @@ def test_without_the_extra_the_error_names_it(monkeypatch, missing):
         skliquid.train_on  # noqa: B018 (it is imported when asked for)
 
 
-def test_names_that_are_not_there_are_not_there():
+def test_unknown_names_raise_an_attribute_error():
     with pytest.raises(AttributeError, match="has no attribute 'increments_form'"):
         skliquid.increments_form  # noqa: B018 (asking is the test)

@@ -11,7 +11,6 @@ from sklearn.linear_model import SGDClassifier
 
 from skliquid import LiquidEnsembleClassifier, train_on
 from skliquid.streams import increments_from
-from skliquid.streams.training import _fitting
 
 SCRIPT = """
 import sys
@@ -34,17 +33,17 @@ def trained(path, checkpoint=None, voter=None, **options):
 
 def digest(model, path):
     """Return the SHA-256 of the voters' coefficients, the weights and the predictions."""
-    found = model.ensemble
-    last_steps = [voter[-1] if hasattr(voter, "steps") else voter for voter in found.estimators_]
+    ensemble = model.ensemble
+    last_steps = [voter[-1] if hasattr(voter, "steps") else voter for voter in ensemble.estimators_]
     arrays = [
         *(voter.coef_ for voter in last_steps),
         *(voter.intercept_ for voter in last_steps),
-        found.delegation_graph_.delegation,
-        found.estimator_weights_,
-        *(part.shares for part in model.predictions(path)),
+        ensemble.delegation_graph_.delegation,
+        ensemble.estimator_weights_,
+        *(part.probabilities for part in model.predictions(path)),
         np.array(model.accuracy),
     ]
-    return sha256(b"".join(np.ascontiguousarray(each).tobytes() for each in arrays)).hexdigest()
+    return sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
 
 
 class StoppedError(Exception):
@@ -78,7 +77,7 @@ def test_n_final_is_reached_at_the_end_and_not_before(table, write):
     assert len(set(left)) > 8
 
 
-def test_progress_says_how_far_it_is(table, write):
+def test_progress_is_reported_after_each_increment(table, write):
     seen = []
     model = trained(write(table, "a.csv"), report=seen.append)
     assert [progress.n_rows for progress in seen] == list(range(50, 1201, 50))
@@ -95,7 +94,7 @@ def test_accuracy_is_measured_before_training_on_the_rows(table, write):
 
 @pytest.mark.parametrize("n_rows", [50, 350, 1200])
 @pytest.mark.parametrize("voter", [None, SGDClassifier()], ids=["default", "sgd"])
-def test_a_stopped_run_goes_on_with_the_same_bits(table, write, tmp_path, n_rows, voter):
+def test_a_stopped_run_is_resumed_with_the_same_bits(table, write, tmp_path, n_rows, voter):
     path, kept = write(table, "a.parquet", row_group_size=77), tmp_path / "a.checkpoint"
     whole = trained(path, voter=voter)
     with pytest.raises(StoppedError):
@@ -106,7 +105,7 @@ def test_a_stopped_run_goes_on_with_the_same_bits(table, write, tmp_path, n_rows
     assert digest(resumed, path) == digest(whole, path)
 
 
-def test_a_run_that_is_killed_again_and_again_goes_on_with_the_same_bits(table, write, tmp_path):
+def test_a_run_that_is_killed_again_and_again_is_resumed_with_the_same_bits(table, write, tmp_path):
     path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
     script = SCRIPT.format(folder=str(Path(__file__).parent))
     for n_lines in (5, 7):
@@ -117,7 +116,7 @@ def test_a_run_that_is_killed_again_and_again_goes_on_with_the_same_bits(table, 
         assert process.returncode == -signal.SIGKILL
     with started(script, path, kept) as process:
         rows = process.stdout.read().split()
-    assert int(rows[0]) > 250  # it went on, and did not begin anew
+    assert int(rows[0]) > 250  # it was resumed, and did not start from scratch
     assert rows[-1] == digest(trained(path), path)
 
 
@@ -130,31 +129,33 @@ def started(script, *paths):
     )
 
 
-def test_a_run_goes_on_only_with_its_own_data_and_settings(table, write, tmp_path):
+def test_a_run_is_resumed_only_with_the_same_data_and_settings(table, write, tmp_path):
     path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
     with pytest.raises(StoppedError):
         trained(path, kept, report=stop_after(300))
-    with pytest.raises(ValueError, match="increment_size was another"):
+    with pytest.raises(
+        ValueError, match=r"increment_size has changed since .*a.checkpoint was written"
+    ):
         trained(path, kept, increment_size=60)
-    with pytest.raises(ValueError, match="estimator was another"):
+    with pytest.raises(ValueError, match="estimator has changed"):
         trained(path, kept, SGDClassifier(alpha=0.1))
-    with pytest.raises(ValueError, match="sample_size was another"):
+    with pytest.raises(ValueError, match="sample_size has changed"):
         trained(path, kept, sample_size=60)
-    with pytest.raises(ValueError, match="kinds was another"):
-        trained(path, kept, kinds={"visits": "text"})
+    with pytest.raises(ValueError, match="column_types has changed"):
+        trained(path, kept, column_types={"visits": "text"})
     path.write_text(path.read_text().replace("Oslo", "Bern"))
-    with pytest.raises(ValueError, match="was written for other files"):
+    with pytest.raises(ValueError, match="data has changed"):
         trained(path, kept)
 
 
-def test_classes_may_be_given_in_another_order_when_a_run_goes_on(table, write, tmp_path):
+def test_classes_may_be_given_in_another_order_when_a_run_is_resumed(table, write, tmp_path):
     path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
     with pytest.raises(StoppedError):
         trained(path, kept, classes=["yes", "no"], report=stop_after(300))
     trained(path, kept, classes=("no", "yes"))
 
 
-def test_a_restart_begins_anew_when_all_is_checked(table, write, tmp_path):
+def test_a_restart_starts_from_scratch_after_all_checks(table, write, tmp_path):
     path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
     kept.write_bytes(b"hours of work")
     with pytest.raises(ValueError, match="Did you mean 'ill'"):
@@ -169,18 +170,18 @@ def test_a_restart_begins_anew_when_all_is_checked(table, write, tmp_path):
     assert len(seen) == 24
 
 
-def test_a_lambda_trains_but_goes_into_no_file(table, write, tmp_path):
+def test_a_lambda_trains_but_cannot_be_saved(table, write, tmp_path):
     path = write(table, "a.csv")
     options = {"target": "ill", "ensemble": ensemble(delegation_rate=lambda t: 0.1)}
     model = train_on(path, increment_size=100, **options)
     assert 4 <= len(model.ensemble.estimators_) < 24
-    with pytest.raises(ValueError, match=r"delegation_rate must be something that a checkpoint"):
+    with pytest.raises(ValueError, match=r"delegation_rate must be picklable to be in a check"):
         train_on(path, checkpoint=tmp_path / "a.checkpoint", **options)
-    with pytest.raises(ValueError, match=r"The ensemble must be something that a file can hold"):
+    with pytest.raises(ValueError, match=r"The ensemble must be picklable"):
         model.save(tmp_path / "a.skliquid")
 
 
-def test_threads_may_differ_when_a_run_goes_on(table, write, tmp_path):
+def test_threads_may_differ_when_a_run_is_resumed(table, write, tmp_path):
     path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
     with pytest.raises(StoppedError):
         trained(path, kept, report=stop_after(300))
@@ -190,7 +191,7 @@ def test_threads_may_differ_when_a_run_goes_on(table, write, tmp_path):
     assert digest(model, path) == digest(trained(path), path)
 
 
-def test_the_ensemble_that_is_given_stays_as_it_was(table, write):
+def test_the_given_ensemble_is_not_changed(table, write):
     given = ensemble(increment_size=200)
     seen = []
     train_on(write(table, "a.csv"), target="ill", ensemble=given, report=seen.append)
@@ -202,29 +203,28 @@ def test_the_ensemble_that_is_given_stays_as_it_was(table, write):
 def test_parameters_are_checked_before_the_file_is_read():
     with pytest.raises(ValueError, match="n_final"):
         train_on("nowhere.csv", target="ill", ensemble=LiquidEnsembleClassifier(n_final=0))
-    with pytest.raises(ValueError, match="every must be 1 or more: 0 is less"):
+    with pytest.raises(ValueError, match="every must be 1 or more: got 0"):
         train_on("nowhere.csv", target="ill", every=0)
     for name in ("every", "increment_size", "sample_size"):
         for wrong in ("100", 10.5, True):
-            with pytest.raises(TypeError, match=f"{name} must be a whole number: {wrong!r} is"):
+            with pytest.raises(TypeError, match=f"{name} must be an integer: got {wrong!r}"):
                 train_on("nowhere.csv", target="ill", **{name: wrong})
-    with pytest.raises(TypeError, match="ensemble must be a LiquidEnsembleClassifier: 'x' is none"):
+    with pytest.raises(TypeError, match="ensemble must be a LiquidEnsembleClassifier: got 'x'"):
         train_on("nowhere.csv", target="ill", ensemble="x")
 
 
 def test_parameters_of_another_type_are_refused(table, write):
     path = write(table, "a.csv")
-    with pytest.raises(TypeError, match=r"kinds must be a mapping .*: \['age'\] is none"):
-        trained(path, kinds=["age"])
-    with pytest.raises(ValueError, match=r"target must be a column of .*: 5 is none of"):
+    with pytest.raises(TypeError, match=r"column_types must be a mapping .*: got \['age'\]"):
+        trained(path, column_types=["age"])
+    with pytest.raises(ValueError, match=r"target must be a column of .*: got 5"):
         train_on(path, target=5)
 
 
-def test_increments_are_smaller_when_rows_are_few(table, write):
+def test_increments_are_smaller_when_there_are_few_rows(table, write):
     seen = []
     train_on(write(table, "a.csv"), target="ill", ensemble=ensemble(), report=seen.append)
     assert [progress.n_rows for progress in seen] == list(range(25, 1201, 25))
-    assert [_fitting(n_rows) for n_rows in (10, 2001, 50_000, 10**9)] == [25, 41, 1000, 1000]
 
 
 def test_large_numbers_train(table, write):

@@ -49,5 +49,5 @@ def test_values_change_the_hash():
 
 
 def test_a_function_without_a_name_is_refused():
-    with pytest.raises(ValueError, match="delegation_rate must be something that a checkpoint can"):
+    with pytest.raises(ValueError, match="delegation_rate must be picklable to be in a checkpoint"):
         value_hash("delegation_rate", lambda t: 0.5)

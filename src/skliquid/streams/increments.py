@@ -1,23 +1,22 @@
-"""increments_from: a file of any size as increments for ``partial_fit``."""
+"""increments_from: a file of any size as increments for ``partial_fit``, out of core."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
 from os import PathLike
 from typing import Any
 
-import pyarrow as pa
 from numpy.typing import NDArray
-from sklearn.compose import ColumnTransformer
 
 from skliquid.arrays import Floats
-from skliquid.increments import slices
-from skliquid.streams.coding import Coding, check_numbers
-from skliquid.streams.files import DataFiles, cut
-from skliquid.streams.kinds import Kind, is_used
-from skliquid.streams.labels import announced, check_known, check_target, classes_in, labels_of
+from skliquid.increments import FEWEST_ROWS, MOST_INCREMENTS, slices
+from skliquid.streams.column_types import ARROW_TYPES, ColumnType
+from skliquid.streams.encoding import Encoding
+from skliquid.streams.files import DataFiles
+from skliquid.streams.labels import check_known, check_target, classes_in, given_classes, labels_of
 
-INCREMENT_SIZE = 1000
+_INCREMENT_SIZE = 1000
 SAMPLE_SIZE = 10_000
 _BYTES_AT_ONCE = 2 << 20
 
@@ -26,9 +25,9 @@ def increments_from(
     path: str | PathLike[str],
     *,
     target: str,
-    increment_size: int = INCREMENT_SIZE,
+    increment_size: int | None = _INCREMENT_SIZE,
     classes: Sequence[Any] | None = None,
-    kinds: Mapping[str, Kind] | None = None,
+    column_types: Mapping[str, ColumnType] | None = None,
     sample_size: int = SAMPLE_SIZE,
 ) -> "Increments":
     """Return the increments of a file or folder, which may be larger than memory.
@@ -38,21 +37,22 @@ def increments_from(
     path : str or path
         A Parquet or CSV file, or a folder of such files, taken in the order of their names.
     target : str
-        The column that holds the classes: text, whole numbers or truth values.
+        The column that holds the classes: text, integers or booleans.
     increment_size : int, default=1000
-        Number of rows of each increment; only the last may be shorter.
+        Number of rows of each increment; only the last may be shorter. None means 1000, and for
+        fewer than 50,000 rows as many as make 50 increments, but at least 25.
     classes : sequence, default=None
-        All labels that may come. When None, the target is read once from beginning to end, so
-        that a class which comes late is known from the start.
-    kinds : mapping from str to {"number", "text", "truth", "left_out"}, default=None
-        What columns shall be taken for, where this is not what their file says.
+        All labels that may occur. When None, the target is read once from beginning to end, so
+        that a class that occurs late is known from the start.
+    column_types : mapping from str to {"number", "text", "boolean", "left_out"}, default=None
+        Types of columns that differ from those in the file, such as ``{"zip": "text"}``.
     sample_size : int, default=10000
-        Number of first rows to which the coder is fitted.
+        Number of first rows to which the encoder is fitted.
 
     Returns
     -------
     increments : Increments
-        Iterating over it yields pairs (X, y), again and again if wanted.
+        Iterating over it yields pairs (X, y), as often as needed.
 
     Examples
     --------
@@ -70,56 +70,51 @@ def increments_from(
     >>> len(increments), X.shape, ensemble.n_samples_seen_
     (8, (50, 4), 400)
     """
-    check_count("increment_size", increment_size, like=INCREMENT_SIZE)
+    size = _INCREMENT_SIZE if increment_size is None else increment_size
+    check_count("increment_size", size, like=_INCREMENT_SIZE)
     check_count("sample_size", sample_size, like=SAMPLE_SIZE)
-    files = DataFiles(path, kinds)
-    check_target(target, files)
-    if files.kinds[target] == "code":
-        files.read_as({target: "number"})
-    return Increments(files, target, increment_size, classes, sample_size)
+    files = DataFiles(path, column_types)
+    target_type = check_target(target, files)
+    given = None if classes is None else given_classes(classes, target_type)
+    increments = Increments(files, target, target_type, size, sample_size, given)
+    if increment_size is None:
+        increments.increment_size = default_size(increments.n_rows)
+    return increments
+
+
+def default_size(n_rows: int) -> int:
+    """Return a size that makes enough increments of few rows, and small ones of many."""
+    return min(max(-(-n_rows // MOST_INCREMENTS), FEWEST_ROWS), _INCREMENT_SIZE)
 
 
 def check_count(name: str, value: object, *, like: int) -> None:
-    """Raise unless a parameter is a whole number from 1 on."""
+    """Raise unless a parameter is an integer from 1 on."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(
-            f"{name} must be a whole number: {value!r} is none. Give a number like {like}."
-        )
+        raise TypeError(f"{name} must be an integer: got {value!r}. Give a number like {like}.")
     if value < 1:
-        raise ValueError(f"{name} must be 1 or more: {value} is less. Give a number like {like}.")
+        raise ValueError(f"{name} must be 1 or more: got {value}. Give a number like {like}.")
 
 
+@dataclass(eq=False)
 class Increments:
     """The rows of files as pairs (X, y) of ``increment_size`` rows, all numbers.
 
-    Attributes
-    ----------
-    files : DataFiles
-        Where they come from.
-    target : str
-        The column of the labels.
-    increment_size : int
-        Number of rows of all increments but the last.
+    ``given`` are the classes that the user gave, if any.
     """
 
-    def __init__(
-        self,
-        files: DataFiles,
-        target: str,
-        increment_size: int,
-        classes: Sequence[Any] | None,
-        sample_size: int,
-    ):
-        self.files, self.target, self.increment_size = files, target, increment_size
-        self._announced = None if classes is None else announced(classes, files.kinds[target])
-        self._sample_size = sample_size
+    files: DataFiles
+    target: str
+    target_type: ColumnType
+    increment_size: int
+    sample_size: int
+    given: NDArray[Any] | None
 
     @cached_property
     def classes(self) -> NDArray[Any]:
-        """The classes, sorted: those announced, or all that the target holds."""
-        if self._announced is not None:
-            return self._announced
-        return classes_in(self.files, self.target)
+        """The classes, sorted: those that were given, or all in the target."""
+        if self.given is not None:
+            return self.given
+        return classes_in(self.files, self.target, self.target_type)
 
     @cached_property
     def n_rows(self) -> int:
@@ -127,36 +122,26 @@ class Increments:
         return sum(self.files.n_rows_by_file)
 
     @cached_property
-    def coding(self) -> Coding:
-        """How columns become numbers."""
-        kinds = {
-            name: kind
-            for name, kind in self.files.kinds.items()
-            if is_used(kind) and name != self.target
+    def encoding(self) -> Encoding:
+        """How columns become numbers; its ``encoder`` is a scikit-learn transformer."""
+        column_types = {
+            name: column_type
+            for name, column_type in self.files.column_types.items()
+            if column_type in ARROW_TYPES and name != self.target
         }
-        if not kinds:
-            raise ValueError(
-                f"Rows must have features: {self.files.path} has no column of numbers, text or "
-                f"truth values besides the target {self.target!r}. Add features."
-            )
-        sample = next(cut(self.files.batches(list(kinds)), self._sample_size), None)
-        if sample is None:
-            raise ValueError(
-                f"Data must have rows: {self.files.path} has none. Give a file with rows."
-            )
-        check_numbers(sample, kinds, 0, self.files)
-        return Coding.fitted(sample, kinds)
-
-    @property
-    def coder(self) -> ColumnTransformer:
-        """The scikit-learn transformer that turns columns into numbers, fitted."""
-        return self.coding.coder
+        tables = self.files.tables(column_types, self.sample_size) if column_types else ()
+        for sample, where in tables:
+            return Encoding.fitted(sample, column_types, where)
+        lacking = "row" if column_types else "number, text or boolean besides the target"
+        raise ValueError(
+            f"Data must have rows and features: {self.files.path} has no {lacking}. Add some."
+        )
 
     @property
     def left_out(self) -> list[str]:
-        """Columns that are not learned from: dates and the like, or without a value at first."""
-        used = {*self.coding.kinds, self.target}
-        return [name for name in self.files.kinds if name not in used]
+        """Columns that are not used: dates and the like, or without a value in the sample."""
+        used = {*self.encoding.column_types, self.target}
+        return [name for name in self.files.column_types if name not in used]
 
     def __len__(self) -> int:
         return len(range(0, self.n_rows, self.increment_size))
@@ -166,23 +151,12 @@ class Increments:
 
     def from_row(self, start: int) -> Iterator[tuple[Floats, NDArray[Any]]]:
         """Yield the increments that begin at row ``start``, counted from 0, and after it."""
-        columns = [*self.coding.kinds, self.target]
-        for table in cut(self.files.batches(columns, start), self._rows_at_once()):
-            X, y = self._coded(table, start), self._labels(table, start)
+        column_types = self.encoding.column_types | {self.target: self.target_type}
+        # several increments at once, none of them torn apart
+        n_increments = _BYTES_AT_ONCE // (8 * self.encoding.n_features * self.increment_size)
+        n_rows = self.increment_size * max(n_increments, 1)
+        for table, where in self.files.tables(column_types, n_rows, start):
+            X, y = self.encoding.encode(table, where), labels_of(table[self.target], where)
+            if self.given is not None:
+                check_known(y, self.given, where)
             yield from ((X[part], y[part]) for part in slices(len(y), self.increment_size))
-            start += len(y)
-
-    def _rows_at_once(self) -> int:
-        """Return a multiple of the increment's size, so that no increment is torn apart."""
-        n_increments = _BYTES_AT_ONCE // (8 * self.coding.n_features * self.increment_size)
-        return self.increment_size * max(n_increments, 1)
-
-    def _labels(self, table: pa.Table, start: int) -> NDArray[Any]:
-        labels = labels_of(table[self.target], start, self.files)
-        if self._announced is not None:
-            check_known(labels, self._announced, start, self.files)
-        return labels
-
-    def _coded(self, table: pa.Table, start: int) -> Floats:
-        check_numbers(table, self.coding.kinds, start, self.files)
-        return self.coding.code(table)

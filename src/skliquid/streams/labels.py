@@ -9,123 +9,104 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from skliquid.streams.files import DataFiles
-from skliquid.streams.kinds import Kind, check_column, is_used
+from skliquid.datasets.columns import check_column
+from skliquid.streams.column_types import ARROW_TYPES, ColumnType
+from skliquid.streams.files import DataFiles, Where
 
-MOST_CLASSES = 1000
-_LARGEST_WHOLE_NUMBER = 2**53
+_MOST_CLASSES = 1000
+_LARGEST_INTEGER = 2**53
+_ROWS_AT_ONCE = 8192
+_PLURALS: dict[ColumnType, str] = {"text": "text", "boolean": "booleans", "number": "integers"}
 
 
-def check_target(target: str, files: DataFiles) -> None:
-    """Raise unless ``target`` is a column that may hold classes."""
-    check_column(target, files.kinds, files.path, parameter="target")
-    if files.kinds[target] == "empty":
+def check_target(target: str, files: DataFiles) -> ColumnType:
+    """Return the type of the column ``target``, or raise if it cannot hold classes."""
+    check_column(target, files.column_types, files.path, parameter="target")
+    target_type = files.column_types[target]
+    if target_type not in ARROW_TYPES:
+        problem = "begins without a value" if target_type == "empty" else "holds other values"
         raise ValueError(
-            f"target must hold classes: the column {target!r} of {files.path} begins without a "
-            "value. Choose another target, or other files."
+            f"target must hold text, integers or booleans: the column {target!r} of {files.path} "
+            f"{problem}. Choose another target, or write it as text."
         )
-    if not is_used(files.kinds[target]):
-        raise ValueError(
-            f"target must hold classes: the column {target!r} of {files.path} holds neither text "
-            "nor whole numbers nor truth values. Choose another target, or write it as text."
-        )
+    return "number" if target_type == "code" else target_type
 
 
-def labels_of(column: pa.ChunkedArray, start: int, files: DataFiles) -> NDArray[Any]:
-    """Return the labels in a column whose first row is row ``start``: text, integers or truth.
-
-    None may be missing.
-    """
+def labels_of(column: pa.ChunkedArray, where: Where) -> NDArray[Any]:
+    """Return the labels in a column: text, integers or booleans."""
     is_missing = pc.is_null(column, nan_is_null=True).to_numpy()
     if is_missing.any():
-        row = files.where(start + int(np.argmax(is_missing)))
         raise ValueError(
-            f"Each row must have a label: {row} has none. Remove such rows, or choose another "
-            "target."
+            f"Each row must have a label: {where(int(np.argmax(is_missing)))} has none. Remove "
+            "such rows, or choose another target."
         )
     labels: NDArray[Any] = column.to_numpy()
     if pa.types.is_string(column.type):
         return labels.astype(str)
-    return _whole(labels, start, files) if pa.types.is_floating(column.type) else labels
+    return _integers(labels, where) if pa.types.is_floating(column.type) else labels
 
 
-def classes_in(files: DataFiles, target: str) -> NDArray[Any]:
-    """Return the classes, sorted, for which the target alone is read to its end."""
-    classes: set[Any] = set()
-    start = 0
-    for table in files.batches([target]):
-        classes.update(np.unique(labels_of(table[target], start, files)).tolist())
-        _check_few(classes, target, files)
-        start += len(table)
-    if len(classes) < 2:
-        what = f"only {classes.pop()!r}" if classes else "no row"
+def _integers(labels: NDArray[Any], where: Where) -> NDArray[Any]:
+    is_integer = (labels == np.floor(labels)) & (np.abs(labels) < _LARGEST_INTEGER)
+    if not is_integer.all():
+        first = int(np.argmin(is_integer))
         raise ValueError(
-            f"target must hold two classes or more: the column {target!r} of {files.path} holds "
-            f"{what}. Choose another target, or other files."
-        )
-    return np.array(sorted(classes))
-
-
-def announced(classes: Iterable[Any], kind: Kind) -> NDArray[Any]:
-    """Return classes that the user gave, as labels of a target of this kind, sorted.
-
-    A class that is given as text is read as a cell of a CSV file would be.
-
-    Examples
-    --------
-    >>> announced(["true", False], "truth").tolist(), announced(["2", 1], "number").tolist()
-    ([False, True], [1, 2])
-    """
-    if isinstance(classes, str) or not isinstance(classes, Iterable):
-        raise TypeError(
-            f"classes must be a list of labels: {classes!r} is none. Give all labels that may come."
-        )
-    return np.unique([_label(each, kind) for each in classes])
-
-
-def _label(value: Any, kind: Kind) -> str | int | bool:
-    is_text, is_truth = isinstance(value, str), isinstance(value, bool | np.bool_)
-    if kind == "text" and is_text:
-        return str(value)
-    if kind == "truth" and (is_truth or str(value).lower() in ("true", "false")):
-        return str(value).lower() == "true"
-    if kind == "number" and not is_truth:
-        with suppress(ValueError, TypeError):
-            if int(value) == float(value):
-                return int(value)
-    words = {"text": "text", "truth": "truth values", "number": "whole numbers"}[kind]
-    raise ValueError(
-        f"classes must be {words}, as the target is: {value!r} is not. Give the labels as they "
-        "are in the file."
-    )
-
-
-def check_known(labels: NDArray[Any], classes: NDArray[Any], start: int, files: DataFiles) -> None:
-    """Raise if a label is none of the ``classes`` that were announced."""
-    is_strange = ~np.isin(labels, classes)
-    if is_strange.any():
-        first = int(np.argmax(is_strange))
-        raise ValueError(
-            f"classes must hold all labels: {labels[first].item()!r}, in "
-            f"{files.where(start + first)}, is none of {classes.tolist()}. Add it, or leave "
-            "classes out."
-        )
-
-
-def _whole(labels: NDArray[Any], start: int, files: DataFiles) -> NDArray[Any]:
-    is_whole = (labels == np.floor(labels)) & (np.abs(labels) < _LARGEST_WHOLE_NUMBER)
-    if not is_whole.all():
-        first = int(np.argmin(is_whole))
-        raise ValueError(
-            f"target must hold classes, as text or as whole numbers: {files.where(start + first)} "
-            f"has {labels[first].item()!r}. Choose another target, or write classes as text."
+            f"target must hold classes, as text or as integers: {where(first)} has "
+            f"{labels[first].item()!r}. Choose another target, or write classes as text."
         )
     return labels.astype(np.int64)
 
 
-def _check_few(classes: set[Any], target: str, files: DataFiles) -> None:
-    if len(classes) > MOST_CLASSES:
+def check_known(labels: NDArray[Any], classes: NDArray[Any], where: Where) -> None:
+    """Raise if a label is not among the ``classes`` that the user gave."""
+    is_unknown = ~np.isin(labels, classes)
+    if is_unknown.any():
+        first = int(np.argmax(is_unknown))
         raise ValueError(
-            f"target must hold no more than {MOST_CLASSES} classes: the column {target!r} of "
-            f"{files.path} has more different values. Choose another target."
+            f"classes must hold all labels: got {classes.tolist()}, and {labels[first].item()!r} "
+            f"in {where(first)}. Add it, or leave classes out."
         )
+
+
+def classes_in(files: DataFiles, target: str, target_type: ColumnType) -> NDArray[Any]:
+    """Return the classes, sorted, for which the target alone is read to its end."""
+    classes: set[Any] = set()
+    for table, where in files.tables({target: target_type}, _ROWS_AT_ONCE):
+        classes.update(np.unique(labels_of(table[target], where)).tolist())
+        if len(classes) > _MOST_CLASSES:
+            break
+    if not 2 <= len(classes) <= _MOST_CLASSES:
+        values = "more" if len(classes) > 1 else f"only {classes.pop()!r}" if classes else "no row"
+        raise ValueError(
+            f"target must hold from 2 to {_MOST_CLASSES} classes: the column {target!r} of "
+            f"{files.path} holds {values}. Choose another target, or other files."
+        )
+    return np.array(sorted(classes))
+
+
+def given_classes(classes: Iterable[Any], target_type: ColumnType) -> NDArray[Any]:
+    """Return the classes that a user gave, sorted, as labels of a target of this type.
+
+    A class that is given as text is read like a cell of a CSV file.
+    """
+    if isinstance(classes, str) or not isinstance(classes, Iterable):
+        raise TypeError(
+            f"classes must be a list of labels: got {classes!r}. Give all labels that may occur."
+        )
+    return np.unique([_label(label, target_type) for label in classes])
+
+
+def _label(value: Any, target_type: ColumnType) -> str | int | bool:
+    is_boolean = isinstance(value, bool | np.bool_)
+    if target_type == "text" and isinstance(value, str):
+        return str(value)
+    if target_type == "boolean" and (is_boolean or str(value).lower() in ("true", "false")):
+        return str(value).lower() == "true"
+    if target_type == "number" and not is_boolean:
+        with suppress(ValueError, TypeError):
+            if int(value) == float(value):
+                return int(value)
+    raise ValueError(
+        f"classes must be like the target, which holds {_PLURALS[target_type]}: got {value!r}. "
+        "Give the labels as they are in the file."
+    )

@@ -1,4 +1,4 @@
-"""StreamedModel: what training on a file leaves, on disk and at work."""
+"""StreamedModel: the result of training on a file, saved and used for predictions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,68 +15,90 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skliquid.arrays import Floats
 from skliquid.ensemble import LiquidEnsembleClassifier
-from skliquid.streams.category_text import with_texts
-from skliquid.streams.checkpoint import read_whole, write_whole
-from skliquid.streams.coding import Coding, check_numbers
-from skliquid.streams.files import DataFiles, cut
-from skliquid.streams.kinds import Kind, Kinds
+from skliquid.streams.casting import with_booleans
+from skliquid.streams.column_types import ColumnType, ColumnTypes
+from skliquid.streams.encoding import Encoding
+from skliquid.streams.files import DataFiles
+from skliquid.streams.whole_file import read_whole, write_whole
 from skliquid.voting import winner
 
 _ROWS_AT_ONCE = 8192
+_READABLE_AS: dict[ColumnType, tuple[ColumnType, ...]] = {
+    "number": ("number", "code"),
+    "text": ("text", "code"),
+    "boolean": ("boolean",),
+    "code": ("code", "number", "text"),
+}
+"""The types of columns in a Parquet file that can be read as a type of the training data."""
 
 
 class Predictions(NamedTuple):
-    """Some rows' classes, the shares of the weight, and how they compare with what is known.
+    """The classes and class probabilities of some rows, compared with their labels.
 
-    Of ``n_known`` rows the label is there; ``n_right`` were predicted so, and ``n_strange`` have a
-    label that is no class of the model. In ``strange`` columns training had seen no category.
+    ``n_labelled`` rows have a label; ``n_correct`` of them were predicted correctly, and
+    ``n_unknown`` have a label that is not a class of the model. In the columns ``unseen`` all
+    categories are absent from the training data.
     """
 
     classes: NDArray[Any]
-    shares: Floats
-    n_right: int = 0
-    n_known: int = 0
-    n_strange: int = 0
-    strange: frozenset[str] = frozenset()
+    probabilities: Floats
+    n_correct: int = 0
+    n_labelled: int = 0
+    n_unknown: int = 0
+    unseen: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class StreamedModel:
-    """A trained ensemble, and all it takes to give it rows of a file.
+    """A trained ensemble, with the encoding that turns rows of a file into its features.
 
     Attributes
     ----------
     ensemble : LiquidEnsembleClassifier
-        The ensemble; its features are what ``coding`` makes of the columns.
-    coding : Coding
+        The ensemble.
+    encoding : Encoding
         The columns that are used, and how they become numbers.
-    target : str
-        The name of the column that was learned.
-    target_kind : {"number", "text", "truth"}
-        What it held.
-    wishes : mapping from str to kind
-        What columns were taken for, where this was not what their file said.
+    classes : array
+        The classes, sorted.
+    target, target_type : str
+        The name of the target, and whether it is a "number", "text" or "boolean".
+    chosen_types : dict
+        Types of columns that differ from those in the training data, as the user chose them.
     left_out : list of str
-        Columns that were not learned from: dates and the like, or without a value at first.
-    accuracy : float
-        The ensemble's accuracy on rows that it was asked about before it trained on them.
+        Columns that are not used.
+    settings : dict
+        Hashes of all that the bits depend on, if there was a checkpoint.
+    n_rows, n_increments, n_scored, n_correct : int
+        Number of rows and increments trained on, of rows that were predicted before training on
+        them, and of correct predictions.
     """
 
     ensemble: LiquidEnsembleClassifier
-    coding: Coding
+    encoding: Encoding
+    classes: NDArray[Any]
     target: str
-    target_kind: Kind
-    wishes: Kinds
+    target_type: ColumnType
+    chosen_types: ColumnTypes
     left_out: list[str]
-    accuracy: float
+    settings: dict[str, str]
+    n_rows: int = 0
+    n_increments: int = 0
+    n_scored: int = 0
+    n_correct: int = 0
+
+    @property
+    def accuracy(self) -> float:
+        """The accuracy on rows before training on them (prequential), NaN if there are none."""
+        return self.n_correct / self.n_scored if self.n_scored else float("nan")
 
     @property
     def pipeline(self) -> Pipeline:
-        """The same as a scikit-learn pipeline, which takes data frames."""
-        texts = FunctionTransformer(with_texts, kw_args={"kinds": self.coding.kinds})
-        return Pipeline(
-            [("texts", texts), ("coder", self.coding.coder), ("classifier", self.ensemble)]
+        """The same model as a scikit-learn pipeline for data frames."""
+        booleans = FunctionTransformer(
+            with_booleans, kw_args={"column_types": self.encoding.column_types}
         )
+        steps = [("booleans", booleans), ("encoder", self.encoding.encoder)]
+        return Pipeline([*steps, ("classifier", self.ensemble)])
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file, for ``load_model`` and ``skliquid predict``."""
@@ -88,73 +110,48 @@ class StreamedModel:
         Parameters
         ----------
         path : str or path
-            A Parquet or CSV file, or a folder of such files, with the columns that were trained
-            on. Others are not looked at, but for the target, which need not be there.
+            A Parquet or CSV file, or a folder of such files, with the columns of the training
+            data. The target is optional, and other columns are ignored.
         """
-        files = self._files(path)
-        kinds = self.coding.kinds
-        if self.target in files.kinds:
-            kinds = kinds | {self.target: self.target_kind}
-        for name, kind in kinds.items():
-            _check_column(name, kind, files)
-        files.read_as(kinds)
-        return self._predicted(files, list(kinds))
+        columns = DataFiles(path).column_types
+        files = DataFiles(path, {k: t for k, t in self.chosen_types.items() if k in columns})
+        column_types = self.encoding.column_types
+        if self.target in columns:
+            column_types = column_types | {self.target: self.target_type}
+        for name, column_type in column_types.items():
+            _check_column(name, column_type, files)
+        return self._predictions(files, column_types)
 
-    @property
-    def no_predictions(self) -> Predictions:
-        """What is predicted for no row at all."""
-        classes = self.ensemble.classes_
-        return Predictions(classes[:0], np.empty((0, len(classes))))
+    def _predictions(self, files: DataFiles, column_types: ColumnTypes) -> Iterator[Predictions]:
+        for table, where in files.tables(column_types, _ROWS_AT_ONCE):
+            probabilities = self.ensemble.predict_proba(self.encoding.encode(table, where))
+            classes = self.ensemble.classes_[winner(probabilities)]
+            counts = (0, 0, 0)
+            if self.target in column_types:
+                counts = self._counts(classes, table[self.target])
+            unseen = frozenset(self.encoding.unseen(table))
+            yield Predictions(classes, probabilities, *counts, unseen)
+
+    def _counts(self, classes: NDArray[Any], labels: pa.ChunkedArray) -> tuple[int, int, int]:
+        """Return how many rows are predicted correctly, are labelled, and have an unknown label."""
+        is_labelled = ~pc.is_null(labels, nan_is_null=True).to_numpy()
+        present = labels.to_numpy()[is_labelled]
+        n_unknown = np.sum(~np.isin(present, self.ensemble.classes_))
+        return int(np.sum(classes[is_labelled] == present)), len(present), int(n_unknown)
 
     def unused(self, path: str | PathLike[str]) -> list[str]:
-        """Return the columns of a file or folder that training did not have."""
-        known = {*self.coding.kinds, *self.left_out, self.target}
-        return [name for name in DataFiles(path).kinds if name not in known]
-
-    def _files(self, path: str | PathLike[str]) -> DataFiles:
-        """Return a file or folder, with columns taken for what training took them for."""
-        there = DataFiles(path).kinds
-        return DataFiles(path, {k: kind for k, kind in self.wishes.items() if k in there})
-
-    def _predicted(self, files: DataFiles, columns: list[str]) -> Iterator[Predictions]:
-        start = 0
-        for table in cut(files.batches(columns), _ROWS_AT_ONCE):
-            check_numbers(table, self.coding.kinds, start, files)
-            shares = self.ensemble.predict_proba(self.coding.code(table))
-            classes = self.ensemble.classes_[winner(shares)]
-            counts = self._counts(classes, table) if self.target in columns else (0, 0, 0)
-            strange = frozenset(self.coding.strange(table))
-            yield Predictions(classes, shares, *counts, strange)
-            start += len(table)
-
-    def _counts(self, classes: NDArray[Any], table: pa.Table) -> tuple[int, int, int]:
-        """Return how many classes are right, known, and none of the model's."""
-        labels = table[self.target]
-        is_known = ~pc.is_null(labels, nan_is_null=True).to_numpy()
-        known = labels.to_numpy()[is_known]
-        n_strange = np.sum(~np.isin(known, self.ensemble.classes_))
-        return int(np.sum(classes[is_known] == known)), len(known), int(n_strange)
+        """Return the columns of a file or folder that are not in the training data."""
+        known = {*self.encoding.column_types, *self.left_out, self.target}
+        return [name for name in DataFiles(path).column_types if name not in known]
 
 
-_READABLE_AS: dict[Kind, tuple[Kind, ...]] = {
-    "number": ("number", "code"),
-    "text": ("text", "code"),
-    "truth": ("truth",),
-    "code": ("code", "number", "text"),
-}
-"""What a column may be to be taken for a kind."""
-
-
-def _check_column(name: str, kind: Kind, files: DataFiles) -> None:
-    if name not in files.kinds:
+def _check_column(name: str, column_type: ColumnType, files: DataFiles) -> None:
+    actual = files.column_types.get(name)
+    is_readable = files.are_csv or actual in ("empty", *_READABLE_AS[column_type])
+    if actual is None or not is_readable:
         raise ValueError(
-            f"Data must have the columns that the model was trained on: {files.path} lacks "
-            f"{name!r}. Add the column."
-        )
-    if files.kinds[name] not in ("empty", *_READABLE_AS[kind]) and not files.are_csv:
-        raise ValueError(
-            f"Columns must hold what the model was trained on: {name!r} was of the kind {kind!r}, "
-            f"and is {files.kinds[name]!r} in {files.path}. Write the column as it was."
+            f"Data must have the columns of the training data: {name!r} was {column_type}, and is "
+            f"{actual or 'missing'} in {files.path}. Write the column as it was."
         )
 
 
@@ -164,6 +161,6 @@ def load_model(path: str | PathLike[str]) -> StreamedModel:
     Parameters
     ----------
     path : str or path
-        The file. Loading runs what it says, as with any pickle, so it must be trusted.
+        The file. It is a pickle, and loading it can run any code: load only files that you trust.
     """
     return read_whole(Path(path), StreamedModel, parameter="model")

@@ -1,36 +1,28 @@
-"""Where results go: looked at before the work, so that it is not done for nothing."""
+"""Paths of results: checked before the work begins, and named after the data."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 
-from skliquid.streams.files import FORMATS
+from skliquid.streams.data_paths import FORMATS
 
 
 def check_output(path: Path, inputs: Sequence[Path], *, name: str) -> None:
-    """Raise unless ``path`` can be written without harm; its folder is made if it is not there."""
+    """Raise unless ``path`` can be written without overwriting inputs; create its folder."""
     if path.is_dir():
+        raise ValueError(f"{name} must be a file: {path} is a folder. Give a name in it.")
+    if any(_is_same(path, other) for other in inputs):
         raise ValueError(
-            f"{name} must be a file: {path} is a folder. Give a name in it, such as "
-            f"{path / 'result'}."
-        )
-    if any(_is_same(path, each) for each in inputs):
-        raise ValueError(
-            f"{name} must not be a file that is needed: {path} would be overwritten. "
-            "Give another name."
+            f"{name} must not be a file that is needed: {path} would be overwritten. Rename it."
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=path.parent).close()
     except OSError as error:
         raise ValueError(
-            f"{name} must be in a folder: {path.parent} cannot be one ({error.strerror}). "
-            "Give another name."
+            f"{name} must be in a folder that can be written to: {path.parent} is not "
+            f"({error.strerror}). Give another name."
         ) from error
-    if not os.access(path.parent, os.W_OK):
-        raise ValueError(
-            f"{name} must be in a folder that may be written to: {path.parent} may not. "
-            "Give another name."
-        )
 
 
 def _is_same(path: Path, other: Path) -> bool:
@@ -40,13 +32,7 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def default_name(data: Path) -> str:
-    """Return how the model of a file or folder is called.
-
-    Examples
-    --------
-    >>> default_name(Path("sales.2023.csv.gz"))
-    'sales.2023.skliquid'
-    """
+    """Return the name of the model of a file or folder: ``sales.skliquid`` for ``sales.csv``."""
     stem = data.resolve().name or "model"
-    ending = max((e for e in FORMATS if stem.lower().endswith(e)), key=len, default="")
+    ending = next((end for end in FORMATS if stem.lower().endswith(end)), "")
     return f"{stem[: len(stem) - len(ending)]}.skliquid"

@@ -1,78 +1,69 @@
 """Parquet files, a few thousand rows at a time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 from pyarrow.parquet import ParquetFile
 
-from skliquid.streams.kinds import Kinds, kinds_of
+from skliquid.streams.column_types import ColumnTypes, file_column_types
 from skliquid.streams.reason import reason
 
-_ROWS_AT_ONCE = 2048
+_ROWS_PER_BATCH = 2048
 _BUFFER = 1 << 14
-"""Bytes of each column read ahead; without it a row group is read whole, however large it is."""
+"""Bytes of each column read ahead; without it a row group is read at once, however large it is."""
 
 
-def parquet_kinds(path: Path) -> Kinds:
-    """Return what each column holds."""
+def read_types(path: Path) -> ColumnTypes:
+    """Return what each column holds; numbers that pandas wrote as categories are codes."""
     with _opened(path) as file:
-        kinds = kinds_of(file.schema_arrow, path)
-        categories = _categories_of_pandas(file.schema_arrow)
-    is_code = {name for name, kind in kinds.items() if kind == "number"} & categories
-    return kinds | dict.fromkeys(is_code, "code")
+        schema = file.schema_arrow
+    column_types = file_column_types(schema, path)
+    for column in (schema.pandas_metadata or {}).get("columns", []):
+        name, is_category = column["field_name"], column.get("pandas_type") == "categorical"
+        if is_category and column_types.get(name) == "number":
+            column_types[name] = "code"
+    return column_types
 
 
-def _categories_of_pandas(schema: pa.Schema) -> set[str]:
-    """Return columns that pandas wrote as categories, whose types do not tell if of numbers."""
-    columns = (schema.pandas_metadata or {}).get("columns", [])
-    return {each["field_name"] for each in columns if each.get("pandas_type") == "categorical"}
-
-
-def parquet_n_rows(path: Path) -> int:
-    """Return the number of rows, which the end of the file tells."""
+def count_rows(path: Path) -> int:
+    """Return the number of rows, which is in the footer of the file."""
     with _opened(path) as file:
         return int(file.metadata.num_rows)
 
 
-def parquet_batches(
-    path: Path, columns: Sequence[str], kinds: Kinds, start: int
-) -> Iterator[pa.RecordBatch]:
-    """Yield the rows from ``start`` on, in their order; only ``columns`` are read."""
+def read_batches(path: Path, column_types: ColumnTypes, start: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows from ``start`` on, in their order; other columns are not read."""
     with _opened(path) as file:
         for group in range(file.num_row_groups):
             n_rows = file.metadata.row_group(group).num_rows
             if start < n_rows:
                 try:
-                    yield from _group_batches(file, group, columns, start, path)
-                finally:  # also when nobody asks for more
+                    yield from _group_batches(file, group, list(column_types), start, path)
+                finally:  # also when no more rows are needed
                     pa.default_memory_pool().release_unused()
             start = max(start - n_rows, 0)
 
 
 def _group_batches(
-    file: ParquetFile, group: int, columns: Sequence[str], start: int, path: Path
+    file: ParquetFile, group: int, columns: list[str], start: int, path: Path
 ) -> Iterator[pa.RecordBatch]:
-    batches = file.iter_batches(
-        _ROWS_AT_ONCE,
-        row_groups=[group],
-        columns=list(columns),
-        use_threads=False,  # threads take memory, and reading is not what takes time
-    )
-    while True:
-        try:
-            batch = next(batches, None)
-        except (pa.ArrowException, OSError) as error:
-            raise ValueError(
-                f"A row group must be readable: row group {group} (counted from 0, of "
-                f"{file.num_row_groups}) of {path} is broken ({reason(error)}). Write the "
-                "file again, or remove it."
-            ) from error
-        if batch is None:
-            return
-        if start < len(batch):
-            yield batch.slice(start)
-        start = max(start - len(batch), 0)
+    try:
+        for batch in file.iter_batches(
+            _ROWS_PER_BATCH,
+            row_groups=[group],
+            columns=columns,
+            use_threads=False,  # threads take memory, and reading is not what takes time
+        ):
+            if start < len(batch):
+                yield batch.slice(start)
+            start = max(start - len(batch), 0)
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(
+            f"A row group must be readable: row group {group} (counted from 0, of "
+            f"{file.num_row_groups}) of {path} is broken ({reason(error)}). Write the file again, "
+            "or remove it."
+        ) from error
 
 
 def _opened(path: Path) -> ParquetFile:

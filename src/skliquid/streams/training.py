@@ -1,4 +1,4 @@
-"""train_on: an ensemble from a file of any size, in one call that can be stopped at any time."""
+"""train_on: an ensemble from a file of any size, in one call that can be stopped and resumed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -7,37 +7,28 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from skliquid.arrays import Floats
 from skliquid.ensemble import LiquidEnsembleClassifier
-from skliquid.increments import FEWEST_ROWS, MOST_INCREMENTS
 from skliquid.schedules import JustFastEnough
-from skliquid.streams.checkpoint import Checkpoint, Run
-from skliquid.streams.increments import (
-    INCREMENT_SIZE,
-    SAMPLE_SIZE,
-    Increments,
-    check_count,
-    increments_from,
-)
-from skliquid.streams.kinds import Kind
+from skliquid.streams.column_types import ColumnType
+from skliquid.streams.increments import SAMPLE_SIZE, Increments, check_count, increments_from
 from skliquid.streams.model import StreamedModel
 from skliquid.streams.outputs import check_output
 from skliquid.streams.value_hash import value_hash
+from skliquid.streams.whole_file import read_whole, write_whole
 
-_TIMES_JUDGED = 100
-_NO_MATTER = {"n_jobs", "verbose"}
-"""Parameters of the ensemble that change no bit."""
+_TIMES_SCORED = 100
+_NO_EFFECT = ("n_jobs", "verbose")
+"""Parameters of the ensemble that do not change its bits."""
 
 
 class Progress(NamedTuple):
-    """How far a training has come.
+    """How far training is.
 
-    ``cost`` is in sample visits; ``accuracy`` is that of the whole ensemble, on rows that it was
-    asked about before it trained on them, and not a number while there are none.
+    ``cost`` is in sample visits; ``accuracy`` is that of the whole ensemble on rows that it
+    predicted before it trained on them (prequential), and NaN while there are none.
     """
 
     n_rows: int
@@ -54,7 +45,7 @@ def train_on(
     ensemble: LiquidEnsembleClassifier | None = None,
     increment_size: int | None = None,
     classes: Sequence[Any] | None = None,
-    kinds: Mapping[str, Kind] | None = None,
+    column_types: Mapping[str, ColumnType] | None = None,
     sample_size: int = SAMPLE_SIZE,
     checkpoint: str | PathLike[str] | None = None,
     restart: bool = False,
@@ -65,37 +56,29 @@ def train_on(
 
     Parameters
     ----------
-    path : str or path
-        A Parquet or CSV file, or a folder of such files, taken in the order of their names.
-    target : str
-        The column that holds the classes.
+    path, target, classes, column_types, sample_size
+        The data, as in :func:`increments_from`.
     ensemble : LiquidEnsembleClassifier, default=None
-        What to train a copy of; None means the defaults. ``delegation_rate="auto"`` is just fast
-        enough to reach ``n_final`` at the end of the data.
+        The ensemble to train a copy of; None means the defaults. ``delegation_rate="auto"`` is just
+        fast enough to reach ``n_final`` at the end of the data.
     increment_size : int, default=None
         Number of rows between delegations; None means the ensemble's, or, if that is ``"auto"``,
-        1000, and for fewer than 50,000 rows as many as make 50 increments, but at least 25.
-    classes : sequence, default=None
-        All labels that may come. When None, the target is read once from beginning to end.
-    kinds : mapping from str to {"number", "text", "truth", "left_out"}, default=None
-        What columns shall be taken for, where this is not what their file says.
-    sample_size : int, default=10000
-        Number of first rows to which the coder is fitted.
+        as in :func:`increments_from`.
     checkpoint : str or path, default=None
-        A file that is written now and then. If it is there, training goes on where it left off,
-        and ends with the same bits as if it had never stopped. It must be trusted.
+        A file with the unfinished model, written regularly. If it exists, training is resumed from
+        it, and ends with the same bits as if it had never stopped. It must be trusted.
     restart : bool, default=False
-        Whether to begin anew if the checkpoint is there; it is removed when training begins.
+        Whether to start from scratch even if the checkpoint exists, which is then removed.
     every : int, default=100
         Number of increments between checkpoints.
     report : callable, default=None
-        Called with the ``Progress`` after each increment. What it raises ends the training, after
-        a checkpoint has been written.
+        Called with the ``Progress`` after each increment. An exception that it raises ends the
+        training, after a checkpoint has been written.
 
     Returns
     -------
     model : StreamedModel
-        The ensemble and the coding of the columns.
+        The ensemble and the encoding of the columns.
 
     Examples
     --------
@@ -115,130 +98,117 @@ def train_on(
     ['no', 'yes']
     """
     check_count("every", every, like=100)
-    _check_ensemble(ensemble)
-    wanted = LiquidEnsembleClassifier() if ensemble is None else ensemble
-    wanted._check_no_budget()
-    wanted._check_parameters()  # now, not when the target has been read
-    own = None if wanted.increment_size == "auto" else wanted.increment_size
-    size = own if increment_size is None else increment_size
+    prototype = _checked(ensemble)
+    if increment_size is None and prototype.increment_size != "auto":
+        increment_size = prototype.increment_size
     increments = increments_from(
         path,
         target=target,
-        increment_size=INCREMENT_SIZE if size is None else size,
+        increment_size=increment_size,
         classes=classes,
-        kinds=kinds,
+        column_types=column_types,
         sample_size=sample_size,
     )
-    if size is None:
-        increments.increment_size = _fitting(increments.n_rows)
-    kept = None
-    if checkpoint is not None:
-        check_output(Path(checkpoint), increments.files.paths, name="checkpoint")
-        known = None if classes is None else increments.classes.tolist()
-        settings = _settings(wanted, increments, classes=known, sample_size=sample_size)
-        kept = Checkpoint(Path(checkpoint), increments.files.fingerprint(), settings)
-    run = kept.read() if kept and not restart else None
-    if run is None:
-        run = Run(_prepared(wanted, increments), increments.coding, increments.classes)
-        if kept:
-            kept.path.unlink(missing_ok=True)
-    run.ensemble.n_jobs = wanted.n_jobs
-    increments.coding = run.coding
-    keep = partial(kept.write, run) if kept else _nowhere
+    file = None if checkpoint is None else Path(checkpoint)
+    model = _resumed_or_new(prototype, increments, file, restart)
+    model.ensemble.n_jobs = prototype.n_jobs
+    increments.encoding = model.encoding
+    save = partial(write_whole, file, model) if file else lambda: None
     with threadpool_limits(1, user_api="blas"):  # products are small, and threads only wait
-        _train(run, increments, keep, every, report or _to_nobody)
-    return StreamedModel(
-        ensemble=run.ensemble,
-        coding=run.coding,
-        target=target,
-        target_kind=increments.files.kinds[target],
-        wishes=dict(kinds or {}),
-        left_out=increments.left_out,
-        accuracy=_accuracy(run),
-    )
+        _train(model, increments, save, every, report or (lambda _: None))
+    return model
 
 
-def _nowhere() -> None:
-    """Keep nothing."""
-
-
-def _to_nobody(_: Progress) -> None:
-    """Report nothing."""
-
-
-def _check_ensemble(ensemble: object) -> None:
+def _checked(ensemble: LiquidEnsembleClassifier | None) -> LiquidEnsembleClassifier:
+    """Return the ensemble, or the default one, after checks that need no data."""
     if not isinstance(ensemble, LiquidEnsembleClassifier | None):
         raise TypeError(
-            f"ensemble must be a LiquidEnsembleClassifier: {ensemble!r} is none. Give one, without "
-            "a coder, as columns are coded here."
+            f"ensemble must be a LiquidEnsembleClassifier: got {ensemble!r}. Give one without an "
+            "encoder, as columns are encoded here."
         )
+    prototype = LiquidEnsembleClassifier() if ensemble is None else ensemble
+    prototype._check_no_budget()
+    prototype._check_parameters()
+    return prototype
 
 
-def _fitting(n_rows: int) -> int:
-    """Return a size that makes enough increments of few rows, and small ones of many."""
-    return min(max(-(-n_rows // MOST_INCREMENTS), FEWEST_ROWS), INCREMENT_SIZE)
-
-
-def _prepared(wanted: LiquidEnsembleClassifier, increments: Increments) -> LiquidEnsembleClassifier:
-    """Return a copy that takes each increment as one, and knows how many will come."""
-    ensemble: LiquidEnsembleClassifier = clone(wanted).set_params(increment_size="auto")
+def _resumed_or_new(
+    prototype: LiquidEnsembleClassifier, increments: Increments, file: Path | None, restart: bool
+) -> StreamedModel:
+    """Return the unfinished model in the checkpoint, or one to start from scratch with."""
+    settings = {}
+    if file is not None:
+        check_output(file, increments.files.paths, name="checkpoint")
+        settings = _settings(prototype, increments)
+        if file.exists() and not restart:
+            return _resumed(file, settings)
+    ensemble = clone(prototype).set_params(increment_size="auto")  # an increment at a time
     if ensemble.delegation_rate == "auto":
         ensemble.delegation_rate = JustFastEnough(
             ensemble.n_estimators, ensemble.n_final, max(len(increments), 1)
         )
-    return ensemble
+    model = StreamedModel(
+        ensemble=ensemble,
+        encoding=increments.encoding,
+        classes=increments.classes,
+        target=increments.target,
+        target_type=increments.target_type,
+        chosen_types=dict(increments.files.chosen),
+        left_out=increments.left_out,
+        settings=settings,
+    )
+    if file is not None:
+        file.unlink(missing_ok=True)
+    return model
 
 
-def _settings(
-    ensemble: LiquidEnsembleClassifier, increments: Increments, **others: object
-) -> dict[str, str]:
-    params = {k: v for k, v in ensemble.get_params(deep=False).items() if k not in _NO_MATTER}
-    params |= {
+def _resumed(file: Path, settings: dict[str, str]) -> StreamedModel:
+    model = read_whole(file, StreamedModel, parameter="checkpoint")
+    for name, value in settings.items():
+        if model.settings.get(name) != value:
+            raise ValueError(
+                f"checkpoint must belong to the same data and settings: {name} has changed since "
+                f"{file} was written. Change it back, or remove the checkpoint."
+            )
+    return model
+
+
+def _settings(prototype: LiquidEnsembleClassifier, increments: Increments) -> dict[str, str]:
+    """Return hashes of all that the bits of a model depend on."""
+    settings = {k: v for k, v in prototype.get_params(deep=False).items() if k not in _NO_EFFECT}
+    settings |= {
         "target": increments.target,
-        "kinds": increments.files.kinds,
+        "column_types": increments.files.column_types,
         "increment_size": increments.increment_size,
+        "classes": None if increments.given is None else increments.given.tolist(),
+        "sample_size": increments.sample_size,
     }
-    return {name: value_hash(name, value) for name, value in (params | others).items()}
+    hashes = {name: value_hash(name, value) for name, value in settings.items()}
+    return {"data": increments.files.fingerprint()} | hashes
 
 
 def _train(
-    run: Run,
+    model: StreamedModel,
     increments: Increments,
-    keep: Callable[[], None],
+    save: Callable[[], None],
     every: int,
     report: Callable[[Progress], None],
 ) -> None:
-    judged_every = max(len(increments) // _TIMES_JUDGED, 1)
-    for X, y in increments.from_row(run.n_rows):
-        if run.n_increments and run.n_increments % judged_every == 0:
-            run.n_right += int(np.sum(run.ensemble.predict(X) == y))
-            run.n_judged += len(y)
-        _take(run, X, y)
-        if run.n_increments % every == 0:
-            keep()
+    ensemble, scored_every = model.ensemble, max(len(increments) // _TIMES_SCORED, 1)
+    for X, y in increments.from_row(model.n_rows):
+        if model.n_increments and model.n_increments % scored_every == 0:
+            model.n_correct += int(np.sum(ensemble.predict(X) == y))
+            model.n_scored += len(y)
+        ensemble.partial_fit(X, y, classes=model.classes)
+        model.n_rows += len(y)
+        model.n_increments += 1
+        if model.n_increments % every == 0:
+            save()
+        n_left = len(ensemble.delegation_graph_.representatives)
+        cost = ensemble.training_cost_.total
         try:
-            report(_progress(run, increments))
+            report(Progress(model.n_rows, increments.n_rows, n_left, cost, model.accuracy))
         except BaseException:
-            keep()
+            save()
             raise
-    keep()
-
-
-def _take(run: Run, X: Floats, y: NDArray[Any]) -> None:
-    run.ensemble.partial_fit(X, y, classes=run.classes)
-    run.n_rows += len(y)
-    run.n_increments += 1
-
-
-def _progress(run: Run, increments: Increments) -> Progress:
-    return Progress(
-        run.n_rows,
-        increments.n_rows,
-        len(run.ensemble.delegation_graph_.representatives),
-        run.ensemble.training_cost_.total,
-        _accuracy(run),
-    )
-
-
-def _accuracy(run: Run) -> float:
-    return run.n_right / run.n_judged if run.n_judged else float("nan")
+    save()

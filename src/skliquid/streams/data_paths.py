@@ -1,0 +1,64 @@
+"""Paths of data: the files of a folder, and their format."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+from skliquid.streams import csv_format, parquet_format
+
+FORMATS: dict[str, ModuleType] = {
+    ".parquet": parquet_format,
+    ".pq": parquet_format,
+    ".csv": csv_format,
+    ".csv.gz": csv_format,
+}
+"""The modules that read files, by the end of their names."""
+
+
+def data_paths(path: Path) -> list[Path]:
+    """Return the file, or the data files of a folder in the order of their names."""
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        problem = "is a broken link" if path.is_symlink() else f"does not, seen from {Path.cwd()}"
+        raise FileNotFoundError(
+            f"path must be a file or a folder that exists: {path} {problem}. Correct the path."
+        )
+    entries = [entry for entry in sorted(path.iterdir()) if not entry.name.startswith((".", "_"))]
+    for entry in entries:  # these must not be ignored silently
+        if entry.is_dir() and any(map(_is_data, entry.rglob("*"))):
+            raise ValueError(
+                f"A folder of data must hold its files directly: {entry} is a folder with data "
+                "files. Give a folder without subfolders of data, or move the files."
+            )
+        if not entry.exists() and _is_data(entry):
+            raise ValueError(
+                f"The files of a folder must exist: {entry} is a broken link. Remove it."
+            )
+    paths = [entry for entry in entries if entry.is_file() and _is_data(entry)]
+    if not paths:
+        raise ValueError(
+            f"A folder of data must hold files that end in {', '.join(FORMATS)}: {path} holds "
+            "none. Correct the path."
+        )
+    return paths
+
+
+def _is_data(path: Path) -> bool:
+    return path.name.lower().endswith(tuple(FORMATS))
+
+
+def format_of(paths: Sequence[Path]) -> ModuleType:
+    """Return the module that reads ``paths``, which must be of one format."""
+    formats = {FORMATS[end] for end in FORMATS for p in paths if p.name.lower().endswith(end)}
+    if not formats:
+        raise ValueError(
+            f"A data file must end in {', '.join(FORMATS)}: {paths[0]} does not. Rename it, or "
+            "write it in one of these formats."
+        )
+    if len(formats) > 1:
+        raise ValueError(
+            f"The files of a folder must be of one format: {paths[0].parent} holds CSV and "
+            "Parquet. Move the files of one format."
+        )
+    return formats.pop()

@@ -1,0 +1,110 @@
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from skliquid.streams.encoding import Encoding
+
+COLUMN_TYPES = {"age": "number", "visits": "number", "town": "text", "smokes": "boolean"}
+
+
+def where(row):
+    return f"row {row + 101} of a.csv"
+
+
+def arrow(frame, column_types=COLUMN_TYPES):
+    types = {"number": pa.float64(), "text": pa.string(), "boolean": pa.bool_()}
+    frame = frame.astype(object).where(frame.notna(), None)
+    return pa.table({k: pa.array(frame[k], types[each]) for k, each in column_types.items()})
+
+
+@pytest.fixture
+def encoding(table):
+    return Encoding.fitted(arrow(table[:600]), COLUMN_TYPES, where)
+
+
+def unusual(table):
+    """Return rows with what is not in the sample: categories, missing values, missing booleans."""
+    frame = table[600:].astype({"smokes": object})
+    frame.loc[650:700, "town"] = "Lima"
+    frame.loc[690:720, "visits"] = None
+    frame.loc[720:730, "smokes"] = None
+    return frame
+
+
+def test_fast_encoding_has_the_bits_of_the_encoder(table, encoding):
+    for frame in (table[600:], unusual(table), table[600:601], unusual(table)[90:125]):
+        rows = arrow(frame)
+        slow = encoding.encoder.transform(rows.to_pandas())
+        assert np.array_equal(encoding.encode(rows, where), slow)
+
+
+@pytest.mark.parametrize("n_categories", [1, 3, 49, 50, 51, 200])
+def test_fast_encoding_has_the_bits_of_the_encoder_for_many_categories(n_categories):
+    rng = np.random.default_rng(0)
+    values = {f"c{k}": rng.integers(n_categories, size=900) for k in range(3)}
+    rows = pa.table({name: [f"n{v}" for v in column] for name, column in values.items()})
+    encoding = Encoding.fitted(rows.slice(0, 500), dict.fromkeys(rows.column_names, "text"), where)
+    n_seen = [len(set(column[:500])) for column in values.values()]
+    assert encoding.n_features == sum(min(n, 50) for n in n_seen)
+    slow = encoding.encoder.transform(rows.to_pandas())
+    assert np.array_equal(encoding.encode(rows, where), slow)
+
+
+def test_an_empty_text_is_not_a_missing_one():
+    rows = pa.table({"c": ["", None, "a", ""]})
+    encoding = Encoding.fitted(rows, {"c": "text"}, where)
+    encoded = encoding.encode(rows, where)
+    assert encoded.tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0]]
+    assert np.array_equal(encoded, encoding.encoder.transform(rows.to_pandas()))
+
+
+def test_numbers_that_are_missing_only_after_the_sample_become_the_median(table, encoding):
+    rows = unusual(table)
+    encoded = encoding.encode(arrow(rows), where)
+    assert np.isfinite(encoded).all()
+    scaler = encoding.encoder.named_transformers_["numbers"][-1]
+    median = table["visits"][:600].median()
+    is_missing = rows["visits"].isna().to_numpy()
+    assert np.allclose(encoded[is_missing, 1], (median - scaler.mean_[1]) / scaler.scale_[1])
+
+
+def test_unseen_categories_are_encoded_as_zeros(table, encoding):
+    rows = unusual(table)
+    towns = encoding.encode(arrow(rows), where)[:, -6:-2]
+    assert not towns[(rows["town"] == "Lima").to_numpy()].any()
+    assert towns[(rows["town"] != "Lima").to_numpy()].sum(axis=1).min() == 1
+
+
+def test_columns_without_a_category_of_the_sample_are_unseen(table, encoding):
+    assert encoding.unseen(arrow(unusual(table))) == set()
+    assert encoding.unseen(arrow(table[:50].assign(town="Lima"))) == {"town"}
+    assert encoding.unseen(arrow(table[:50].assign(town=None))) == set()
+
+
+@pytest.mark.parametrize("names", [["age", "visits"], ["town", "smokes"]])
+def test_columns_of_one_type_alone_can_be_encoded(table, names):
+    column_types = {name: COLUMN_TYPES[name] for name in names}
+    rows = arrow(table, column_types)
+    encoding = Encoding.fitted(rows, column_types, where)
+    assert encoding.encode(rows, where).shape == (1200, encoding.n_features)
+    assert encoding.unseen(rows) == set()
+
+
+def test_a_column_without_a_value_in_the_sample_is_left_out(table):
+    encoding = Encoding.fitted(arrow(table.assign(age=None)[:600]), COLUMN_TYPES, where)
+    assert list(encoding.column_types) == ["visits", "town", "smokes"]
+    assert np.isfinite(encoding.encode(arrow(table), where)).all()
+    ages = {"age": "number"}
+    with pytest.raises(ValueError, match="none of the 1 columns besides the target has a value"):
+        Encoding.fitted(arrow(table.assign(age=None), ages), ages, where)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, 1e300])
+def test_numbers_without_a_finite_square_are_refused_with_their_place(table, encoding, value):
+    rows = arrow(pd.concat([table[:5], table[5:9].assign(age=value)]))
+    message = rf"column 'age' in row 106 of a.csv holds {value:g}. Correct it".replace("+", r"\+")
+    with pytest.raises(ValueError, match=message):
+        encoding.encode(rows, where)
+    with pytest.raises(ValueError, match=message):
+        Encoding.fitted(rows, COLUMN_TYPES, where)
