@@ -72,12 +72,12 @@ def test_no_rows_give_an_empty_table(type_in, people, model, tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nothing", "people.csv"], "model must be a file that exists: nothing does not"),
+        (["nothing", "people.csv"], "model must be an existing file: nothing is not"),
         (
             ["people.csv", "people.csv"],
             "model must be a file as skliquid wrote it: people.csv was not",
         ),
-        (["model", "nothing.csv"], "nothing.csv does not, seen from"),
+        (["model", "nothing.csv"], "nothing.csv is not, seen from"),
         (["model", "short.csv"], "'town' was text, and is missing in short.csv. Write the column"),
         (["model", "people.csv", "--out", "out.xls"], "--out must end in .csv or .parquet"),
     ],

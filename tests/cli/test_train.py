@@ -54,7 +54,7 @@ def test_options_are_those_of_train_on(type_in, people, tmp_path):
             ["people.csv", "--target", "il"],
             "target must be a column of people.csv, which has age, town, day, ill: got 'il'. Did",
         ),
-        (["peple.csv", "--target", "ill"], "peple.csv does not, seen from"),
+        (["peple.csv", "--target", "ill"], "peple.csv is not, seen from"),
         (["people.csv", "--target", "ill", "--n-final", "0"], "Invalid value for '--n-final'"),
         (["people.csv", "--target", "ill", "--n-final", "99"], "n_final must not exceed"),
         (["people.csv", "--target", "ill", "--seed", "-1"], "Invalid value for '--seed'"),

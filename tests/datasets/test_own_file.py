@@ -119,7 +119,7 @@ def test_an_unknown_name_is_refused_with_the_names_to_choose_from(name, way_out)
 
 
 def test_a_path_without_a_file_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"absent\.csv does not, seen from"):
+    with pytest.raises(FileNotFoundError, match=r"absent\.csv is not, seen from"):
         load_dataset(tmp_path / "absent.csv")
 
 

@@ -39,18 +39,18 @@ def test_a_boolean_may_be_written_in_many_ways(value):
 
 
 def test_columns_of_files_have_the_texts_of_their_values():
-    integers = pa.chunked_array([pa.array([1, None, 1, 300])])
+    integers = pa.array([1, None, 1, 300])
     assert column_as_text(integers).to_pylist() == ["1", None, "1", "300"]
     assert column_as_text(integers.dictionary_encode()).to_pylist() == ["1", None, "1", "300"]
-    floats = pa.chunked_array([pa.array([1.0, float("nan"), 0.5])])
+    floats = pa.array([1.0, float("nan"), 0.5])
     assert column_as_text(floats).to_pylist() == ["1", None, "0.5"]
 
 
 def test_only_zeros_and_ones_become_booleans():
-    numbers = pa.chunked_array([pa.array([1.0, 0.0, None, float("nan")])])
+    numbers = pa.array([1.0, 0.0, None, float("nan")])
     assert column_as_booleans(numbers).to_pylist() == [True, False, None, None]
     with pytest.raises(pa.ArrowInvalid, match="2 is neither 0 nor 1"):
-        column_as_booleans(pa.chunked_array([pa.array([0, 2])]))
+        column_as_booleans(pa.array([0, 2]))
 
 
 def test_only_booleans_of_a_frame_are_changed():

@@ -96,7 +96,7 @@ def test_a_column_without_a_value_in_the_sample_is_left_out(table):
     assert list(encoding.column_types) == ["visits", "town", "smokes"]
     assert np.isfinite(encoding.encode(arrow(table), where)).all()
     ages = {"age": "number"}
-    with pytest.raises(ValueError, match="none of the 1 columns besides the target has a value"):
+    with pytest.raises(ValueError, match="none of the 1 columns has a value"):
         Encoding.fitted(arrow(table.assign(age=None), ages), ages, where)
 
 

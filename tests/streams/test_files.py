@@ -292,7 +292,7 @@ def test_a_csv_file_without_a_line_is_refused(tmp_path):
 
 
 def test_paths_are_checked(table, write, tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"nowhere.csv does not, seen from"):
+    with pytest.raises(FileNotFoundError, match=r"nowhere.csv is not, seen from"):
         DataFiles(tmp_path / "nowhere.csv")
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "README.md").write_text("nothing yet")

@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 
 from skliquid import LiquidEnsembleClassifier, increments_from
-from skliquid.streams.increments import default_size
 
 
 def increments(path, **options):
@@ -128,7 +127,12 @@ def test_memory_does_not_grow_with_the_file(write):
     assert arrays < 24e6
 
 
-def test_small_files_have_small_increments_unless_a_size_is_given(table, write):
-    assert increments(write(table, "a.csv"), increment_size=None).increment_size == 25
-    sizes = [default_size(n_rows) for n_rows in (10, 2001, 50_000, 10**9)]
-    assert sizes == [25, 41, 1000, 1000]
+@pytest.mark.parametrize(("n_rows", "size"), [(100, 25), (1250, 25), (2001, 41), (60_000, 1000)])
+def test_small_files_have_small_increments_unless_a_size_is_given(write, n_rows, size):
+    path = write(
+        pd.DataFrame(
+            {"x": range(n_rows), "ill": ["a", "b"] * (n_rows // 2) + ["a"] * (n_rows % 2)}
+        ),
+        "a.parquet",
+    )
+    assert increments(path, increment_size=None).increment_size == size

@@ -87,5 +87,5 @@ def test_an_object_of_another_type_is_refused(tmp_path):
     write_whole(tmp_path / "a", ["words"])
     with pytest.raises(ValueError, match=r"a holds a list. Give another path"):
         read(tmp_path / "a", dict)
-    with pytest.raises(FileNotFoundError, match="must be a file that exists: nowhere does not"):
+    with pytest.raises(FileNotFoundError, match="must be an existing file: nowhere is not"):
         read(Path("nowhere"), dict)

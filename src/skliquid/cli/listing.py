@@ -14,8 +14,7 @@ def print_list(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
     for row in rows:
         table.add_row(*row)
     screen = Console()
-    console = screen if screen.is_terminal else Console(width=10_000)
-    console.print(table)
+    (screen if screen.is_terminal else Console(width=10_000)).print(table)
 
 
 def listed(columns: Iterable[str]) -> str:

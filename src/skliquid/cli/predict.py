@@ -60,8 +60,7 @@ def predict(
                 unseen = part.unseen if unseen is None else unseen & part.unseen
                 speed = totals["rows"] / (perf_counter() - start)
                 status.update(f"{totals['rows']:,} rows, {speed:,.0f} per second")
-    text = _summary(totals, unseen or frozenset(), perf_counter() - start)
-    console.print(text, soft_wrap=True)
+    console.print(_summary(totals, unseen or frozenset(), perf_counter() - start), soft_wrap=True)
 
 
 def _summary(totals: Counter[str], unseen: frozenset[str], seconds: float) -> str:

@@ -51,9 +51,7 @@ def train(
         Path | None, Option(help="The file to resume from; MODEL.checkpoint by default.")
     ] = None,
     every: Annotated[int, Option(min=1, help="Increments between checkpoints.")] = 100,
-    restart: Annotated[
-        bool, Option("--restart", help="Start from scratch: no checkpoint.")
-    ] = False,
+    restart: Annotated[bool, Option("--restart", help="Start from scratch.")] = False,
     n_jobs: Annotated[int, Option("--jobs", help="Threads; -1 for all cores.")] = 1,
 ) -> None:
     """Train an ensemble in one pass over a file or folder, however large (out of core).
@@ -132,13 +130,12 @@ class _Display:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        signals = (signal.SIGINT, signal.SIGTERM)
-        before = [signal.signal(number, self._stop) for number in signals]
+        before = {n: signal.signal(n, self._stop) for n in (signal.SIGINT, signal.SIGTERM)}
         try:
             with self.bar:
                 yield
         finally:
-            for number, handler in zip(signals, before, strict=True):
+            for number, handler in before.items():
                 signal.signal(number, handler)
 
     def _stop(self, *_: object) -> None:

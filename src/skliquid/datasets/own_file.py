@@ -26,7 +26,7 @@ def check_path(name: str | PathLike[str]) -> Path:
     path = Path(name)
     if not path.is_file():
         raise FileNotFoundError(
-            f"name must be the path of a file that exists: {path} does not, seen from "
+            f"name must be the path of an existing file: {path} is not, seen from "
             f"{Path.cwd()}. Correct the path."
         )
     return path

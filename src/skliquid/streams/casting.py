@@ -19,7 +19,7 @@ def cast_columns(
     columns = {}
     for name, wanted in column_types.items():
         try:
-            columns[name] = _cast(pa.chunked_array([batch[name]]), ARROW_TYPES[wanted])
+            columns[name] = _cast(batch[name], ARROW_TYPES[wanted])
         except pa.ArrowException as error:
             raise ValueError(
                 f"A column must hold values of its type: {name!r} of {path} has a value that is "
@@ -29,7 +29,7 @@ def cast_columns(
     return pa.table(columns)
 
 
-def _cast(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
+def _cast(column: pa.Array, wanted: pa.DataType) -> pa.Array:
     actual = column_type(column.type)
     if pa.types.is_string(wanted) and actual != "text":
         return column_as_text(column)
@@ -38,15 +38,14 @@ def _cast(column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
     return column.cast(wanted, safe=False)
 
 
-def column_as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def column_as_text(column: pa.Array) -> pa.Array:
     """Return a column as text like ``tabular_pipeline``; each distinct value is cast once."""
-    values = column.combine_chunks()
-    encoded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     texts = pa.array([text_of(value) for value in encoded.dictionary.to_pandas()], pa.string())
-    return pa.chunked_array([texts.take(encoded.indices)])
+    return texts.take(encoded.indices)
 
 
-def column_as_booleans(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def column_as_booleans(column: pa.Array) -> pa.Array:
     """Return a column of zeros and ones as booleans."""
     numbers = column.cast(pa.float64())
     numbers = pc.if_else(pc.is_nan(numbers), None, numbers)
@@ -61,9 +60,8 @@ def with_booleans(frame: Any, column_types: ColumnTypes) -> Any:
         return frame
     frame = frame if isinstance(frame, pd.DataFrame) else frame.to_pandas()
     booleans = [name for name in frame.columns if column_types.get(name) == "boolean"]
-    return frame.assign(
-        **{name: frame[name].astype(object).map(_boolean_text) for name in booleans}
-    )
+    texts = {name: frame[name].astype(object).map(_boolean_text) for name in booleans}
+    return frame.assign(**texts)
 
 
 def _boolean_text(value: Any) -> str | None:

@@ -58,8 +58,7 @@ def check_chosen(chosen: Mapping[str, ColumnType], columns: ColumnTypes, path: P
     """Raise unless the column types that a user chose are valid."""
     if not isinstance(chosen, Mapping):
         raise TypeError(
-            f"column_types must be a mapping from columns to types: got {chosen!r}. Give one like "
-            "{'zip': 'text'}."
+            f"column_types must be a mapping like {{'zip': 'text'}}: got {chosen!r}. Give one."
         )
     for name, chosen_type in chosen.items():
         check_column(name, columns, path, parameter="column_types")

@@ -6,12 +6,8 @@ from types import ModuleType
 
 from skliquid.streams import csv_format, parquet_format
 
-FORMATS: dict[str, ModuleType] = {
-    ".parquet": parquet_format,
-    ".pq": parquet_format,
-    ".csv": csv_format,
-    ".csv.gz": csv_format,
-}
+FORMATS = dict.fromkeys((".parquet", ".pq"), parquet_format)
+FORMATS |= dict.fromkeys((".csv", ".csv.gz"), csv_format)
 """The modules that read files, by the end of their names."""
 
 
@@ -20,9 +16,9 @@ def data_paths(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
-        problem = "is a broken link" if path.is_symlink() else f"does not, seen from {Path.cwd()}"
+        problem = "is a broken link" if path.is_symlink() else f"is not, seen from {Path.cwd()}"
         raise FileNotFoundError(
-            f"path must be a file or a folder that exists: {path} {problem}. Correct the path."
+            f"path must be an existing file or folder: {path} {problem}. Correct the path."
         )
     entries = [entry for entry in sorted(path.iterdir()) if not entry.name.startswith((".", "_"))]
     for entry in entries:  # these must not be ignored silently
@@ -32,9 +28,7 @@ def data_paths(path: Path) -> list[Path]:
                 "files. Give a folder without subfolders of data, or move the files."
             )
         if not entry.exists() and _is_data(entry):
-            raise ValueError(
-                f"The files of a folder must exist: {entry} is a broken link. Remove it."
-            )
+            raise ValueError(f"Files of a folder must exist: {entry} is a broken link. Remove it.")
     paths = [entry for entry in entries if entry.is_file() and _is_data(entry)]
     if not paths:
         raise ValueError(

@@ -20,8 +20,7 @@ _LARGEST_NUMBER = 1e100
 class Encoding:
     """The encoder of ``tabular_pipeline``, fitted to a sample, and the columns that it takes.
 
-    The encoding of a row depends on the sample and on no other row, so that rows may be encoded
-    out of core, in any portions.
+    A row's encoding depends on no other row, so that rows may be encoded in any portions.
     """
 
     column_types: ColumnTypes
@@ -35,16 +34,14 @@ class Encoding:
         used = {k: each for k, each in column_types.items() if frame[k].notna().any()}
         if not used:
             raise ValueError(
-                f"Rows must have features: none of the {len(frame.columns)} columns besides the "
-                f"target has a value in the first {len(frame)} rows. Raise sample_size (on the "
-                "command line --sample-size), or add features."
+                f"Rows must have features: none of the {len(frame.columns)} columns has a value in "
+                f"the first {len(frame)} rows. Raise sample_size (--sample-size), or add features."
             )
         numbers = [name for name, each in used.items() if each == "number"]
-        for name in numbers:
-            _check_numbers(name, frame[name].to_numpy(), where)
-        encoder = column_encoder(
-            numbers=numbers, categories=[name for name in used if name not in numbers]
-        )
+        if numbers:
+            _numbers(sample, numbers, where)
+        categories = [name for name in used if name not in numbers]
+        encoder = column_encoder(numbers=numbers, categories=categories)
         return cls(used, encoder, encoder.fit_transform(frame[list(used)]).shape[1])
 
     def encode(self, table: pa.Table, where: Where) -> Floats:
@@ -55,9 +52,7 @@ class Encoding:
         encoded = np.empty((len(table), self.n_features))
         (_, _, numbers), (_, _, categories) = self.encoder.transformers
         if numbers:
-            values = np.column_stack([table[name].to_numpy() for name in numbers])
-            for name, column in zip(numbers, values.T, strict=True):
-                _check_numbers(name, column, where)
+            values = _numbers(table, numbers, where)
             scaled = self.encoder.named_transformers_["numbers"].transform(values)
             encoded[:, : scaled.shape[1]] = scaled
         if categories:
@@ -96,12 +91,13 @@ def _distinct(column: pa.ChunkedArray) -> tuple[NDArray[Any], NDArray[Any]]:
     return values, encoded.indices.fill_null(-1).to_numpy()
 
 
-def _check_numbers(name: str, values: Floats, where: Where) -> None:
-    """Raise if a number is infinite, or its square may be."""
-    is_too_large = np.abs(values) > _LARGEST_NUMBER
-    if is_too_large.any():
-        first = int(np.argmax(is_too_large))
+def _numbers(table: pa.Table, names: list[str], where: Where) -> Floats:
+    """Return columns of numbers, or raise if one is infinite or its square may be."""
+    values: Floats = np.column_stack([table[name].to_numpy() for name in names])
+    for row, column in np.argwhere(np.abs(values) > _LARGEST_NUMBER):
         raise ValueError(
-            f"Numbers must be finite, and no larger than {_LARGEST_NUMBER:g}: column {name!r} in "
-            f"{where(first)} holds {values[first]:g}. Correct it, or leave it empty."
+            f"Numbers must be finite, and no larger than {_LARGEST_NUMBER:g}: column "
+            f"{names[column]!r} in {where(row)} holds {values[row, column]:g}. Correct it, or "
+            "leave it empty."
         )
+    return values

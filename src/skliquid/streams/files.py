@@ -30,7 +30,7 @@ class DataFiles:
         self.path = Path(path)
         self.paths = data_paths(self.path)
         self._format = format_of(self.paths)
-        self.are_csv = self._format is csv_format  # whose columns may be read as any type
+        self.are_csv = self._format is csv_format  # with columns that are read like the first's
         self.chosen: Mapping[str, ColumnType] = {} if chosen is None else chosen
         self.column_types = self._common_types()
 
@@ -42,11 +42,16 @@ class DataFiles:
         for path in others:
             types = self._format.read_types(path)
             types |= {name: each for name, each in self.chosen.items() if name in types}
-            if self.are_csv:  # read like the first
-                types = {name: common.get(name) for name in types}
             for name in sorted(common.keys() | types.keys()):
-                _check_same(name, common.get(name), first, types.get(name), path)
-            common |= {name: types[name] for name in common if common[name] == "empty"}
+                pair = common.get(name), types.get(name)
+                if None in pair or not (self.are_csv or "empty" in pair or pair[0] == pair[1]):
+                    raise ValueError(
+                        f"The files of a folder must have the same columns: {name!r} is "
+                        f"{pair[0] or 'missing'} in {first} and {pair[1] or 'missing'} in {path}. "
+                        "Write one of the files again, or move it."
+                    )
+                if pair[0] == "empty" and not self.are_csv:
+                    common[name] = types[name]
         return common
 
     @cached_property
@@ -57,11 +62,7 @@ class DataFiles:
     def tables(
         self, column_types: ColumnTypes, n_rows: int, start: int = 0
     ) -> Iterator[tuple[pa.Table, Where]]:
-        """Yield ``n_rows`` rows at a time from row ``start`` on, and where they are.
-
-        Only the last table may be shorter. It has the columns of ``column_types``; a value of
-        another type is an error.
-        """
+        """Yield ``n_rows`` rows at a time, or fewer at the end, from row ``start`` on."""
         for table in _regrouped(self._batches(column_types, start), n_rows):
             yield table, partial(self.where, start)
             start += len(table)
@@ -98,36 +99,13 @@ class DataFiles:
         return digest.hexdigest()
 
 
-def _check_same(
-    name: str,
-    first_type: ColumnType | None,
-    first: Path,
-    column_type: ColumnType | None,
-    path: Path,
-) -> None:
-    """Raise if a column is missing in one of two files, or of different types."""
-    if None in (first_type, column_type) or (
-        first_type != column_type and "empty" not in (first_type, column_type)
-    ):
-        raise ValueError(
-            f"The files of a folder must have the same columns: {name!r} is "
-            f"{first_type or 'missing'} in {first} and {column_type or 'missing'} in {path}. Write "
-            "one of the files again, or move it."
-        )
-
-
 def _regrouped(tables: Iterable[pa.Table], n_rows: int) -> Iterator[pa.Table]:
     """Yield the same rows in tables of ``n_rows``, of which only the last may be shorter."""
     waiting: list[pa.Table] = []
-    n_waiting = 0
     for table in tables:
-        waiting.append(table)
-        n_waiting += len(table)
-        if n_waiting < n_rows:
-            continue
-        joined = pa.concat_tables(waiting)
-        n_complete = n_waiting - n_waiting % n_rows
-        yield from (joined.slice(start, n_rows) for start in range(0, n_complete, n_rows))
-        waiting, n_waiting = [joined.slice(n_complete)], n_waiting - n_complete
-    if n_waiting:
-        yield pa.concat_tables(waiting)
+        rows = pa.concat_tables([*waiting, table])
+        while len(rows) >= n_rows:
+            yield rows.slice(0, n_rows)
+            rows = rows.slice(n_rows)
+        waiting = [rows]
+    yield from (rows for rows in waiting if len(rows))

@@ -58,8 +58,7 @@ def increments_from(
     --------
     >>> import tempfile, pandas as pd
     >>> from pathlib import Path
-    >>> from skliquid import LiquidEnsembleClassifier
-    >>> from skliquid.streams import increments_from
+    >>> from skliquid import LiquidEnsembleClassifier, increments_from
     >>> file = Path(tempfile.mkdtemp()) / "people.parquet"
     >>> people = pd.DataFrame({"age": [20, 30, None, 60] * 100, "town": ["a", "b", "b", "a"] * 100})
     >>> people.assign(ill=[False, False, True, True] * 100).to_parquet(file)
@@ -78,13 +77,9 @@ def increments_from(
     given = None if classes is None else given_classes(classes, target_type)
     increments = Increments(files, target, target_type, size, sample_size, given)
     if increment_size is None:
-        increments.increment_size = default_size(increments.n_rows)
+        n_rows = max(-(-increments.n_rows // MOST_INCREMENTS), FEWEST_ROWS)
+        increments.increment_size = min(n_rows, _INCREMENT_SIZE)
     return increments
-
-
-def default_size(n_rows: int) -> int:
-    """Return a size that makes enough increments of few rows, and small ones of many."""
-    return min(max(-(-n_rows // MOST_INCREMENTS), FEWEST_ROWS), _INCREMENT_SIZE)
 
 
 def check_count(name: str, value: object, *, like: int) -> None:
@@ -97,10 +92,7 @@ def check_count(name: str, value: object, *, like: int) -> None:
 
 @dataclass(eq=False)
 class Increments:
-    """The rows of files as pairs (X, y) of ``increment_size`` rows, all numbers.
-
-    ``given`` are the classes that the user gave, if any.
-    """
+    """The rows of files as pairs (X, y), all numbers; ``given`` are classes that the user gave."""
 
     files: DataFiles
     target: str

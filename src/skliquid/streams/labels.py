@@ -85,14 +85,9 @@ def classes_in(files: DataFiles, target: str, target_type: ColumnType) -> NDArra
 
 
 def given_classes(classes: Iterable[Any], target_type: ColumnType) -> NDArray[Any]:
-    """Return the classes that a user gave, sorted, as labels of a target of this type.
-
-    A class that is given as text is read like a cell of a CSV file.
-    """
+    """Return the classes that a user gave, sorted; text is read like a cell of a CSV file."""
     if isinstance(classes, str) or not isinstance(classes, Iterable):
-        raise TypeError(
-            f"classes must be a list of labels: got {classes!r}. Give all labels that may occur."
-        )
+        raise TypeError(f"classes must be a list of labels: got {classes!r}. Give all labels.")
     return np.unique([_label(label, target_type) for label in classes])
 
 

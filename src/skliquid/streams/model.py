@@ -23,13 +23,8 @@ from skliquid.streams.whole_file import read_whole, write_whole
 from skliquid.voting import winner
 
 _ROWS_AT_ONCE = 8192
-_READABLE_AS: dict[ColumnType, tuple[ColumnType, ...]] = {
-    "number": ("number", "code"),
-    "text": ("text", "code"),
-    "boolean": ("boolean",),
-    "code": ("code", "number", "text"),
-}
-"""The types of columns in a Parquet file that can be read as a type of the training data."""
+_INTERCHANGEABLE = ({"code", "number"}, {"code", "text"})
+"""Types of columns in Parquet files of which each can be read as the other."""
 
 
 class Predictions(NamedTuple):
@@ -68,9 +63,8 @@ class StreamedModel:
         Columns that are not used.
     settings : dict
         Hashes of all that the bits depend on, if there was a checkpoint.
-    n_rows, n_increments, n_scored, n_correct : int
-        Number of rows and increments trained on, of rows that were predicted before training on
-        them, and of correct predictions.
+    n_rows, n_scored, n_correct : int
+        Number of rows trained on, predicted before training on them, and predicted correctly.
     """
 
     ensemble: LiquidEnsembleClassifier
@@ -82,7 +76,6 @@ class StreamedModel:
     left_out: list[str]
     settings: dict[str, str]
     n_rows: int = 0
-    n_increments: int = 0
     n_scored: int = 0
     n_correct: int = 0
 
@@ -105,13 +98,10 @@ class StreamedModel:
         write_whole(Path(path), self)
 
     def predictions(self, path: str | PathLike[str]) -> Iterator[Predictions]:
-        """Yield the predictions for the rows of a file or folder, some at a time.
+        """Yield the predictions for a Parquet or CSV file, or a folder, some rows at a time.
 
-        Parameters
-        ----------
-        path : str or path
-            A Parquet or CSV file, or a folder of such files, with the columns of the training
-            data. The target is optional, and other columns are ignored.
+        It must have the columns of the training data. The target is optional, and other columns
+        are ignored.
         """
         columns = DataFiles(path).column_types
         files = DataFiles(path, {k: t for k, t in self.chosen_types.items() if k in columns})
@@ -126,14 +116,13 @@ class StreamedModel:
         for table, where in files.tables(column_types, _ROWS_AT_ONCE):
             probabilities = self.ensemble.predict_proba(self.encoding.encode(table, where))
             classes = self.ensemble.classes_[winner(probabilities)]
-            counts = (0, 0, 0)
-            if self.target in column_types:
-                counts = self._counts(classes, table[self.target])
+            counts = self._counts(classes, table) if self.target in column_types else (0, 0, 0)
             unseen = frozenset(self.encoding.unseen(table))
             yield Predictions(classes, probabilities, *counts, unseen)
 
-    def _counts(self, classes: NDArray[Any], labels: pa.ChunkedArray) -> tuple[int, int, int]:
+    def _counts(self, classes: NDArray[Any], table: pa.Table) -> tuple[int, int, int]:
         """Return how many rows are predicted correctly, are labelled, and have an unknown label."""
+        labels = table[self.target]
         is_labelled = ~pc.is_null(labels, nan_is_null=True).to_numpy()
         present = labels.to_numpy()[is_labelled]
         n_unknown = np.sum(~np.isin(present, self.ensemble.classes_))
@@ -147,8 +136,8 @@ class StreamedModel:
 
 def _check_column(name: str, column_type: ColumnType, files: DataFiles) -> None:
     actual = files.column_types.get(name)
-    is_readable = files.are_csv or actual in ("empty", *_READABLE_AS[column_type])
-    if actual is None or not is_readable:
+    is_readable = actual in (column_type, "empty") or {actual, column_type} in _INTERCHANGEABLE
+    if actual is None or not (is_readable or files.are_csv):
         raise ValueError(
             f"Data must have the columns of the training data: {name!r} was {column_type}, and is "
             f"{actual or 'missing'} in {files.path}. Write the column as it was."
@@ -158,9 +147,6 @@ def _check_column(name: str, column_type: ColumnType, files: DataFiles) -> None:
 def load_model(path: str | PathLike[str]) -> StreamedModel:
     """Return the model in a file that ``StreamedModel.save`` or ``skliquid train`` wrote.
 
-    Parameters
-    ----------
-    path : str or path
-        The file. It is a pickle, and loading it can run any code: load only files that you trust.
+    The file is a pickle, and loading it can run any code: load only files that you trust.
     """
     return read_whole(Path(path), StreamedModel, parameter="model")

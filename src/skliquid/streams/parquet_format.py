@@ -60,9 +60,8 @@ def _group_batches(
             start = max(start - len(batch), 0)
     except (pa.ArrowException, OSError) as error:
         raise ValueError(
-            f"A row group must be readable: row group {group} (counted from 0, of "
-            f"{file.num_row_groups}) of {path} is broken ({reason(error)}). Write the file again, "
-            "or remove it."
+            f"Row groups must be readable: row group {group} (counted from 0, of "
+            f"{file.num_row_groups}) of {path} is broken ({reason(error)}). Write the file again."
         ) from error
 
 

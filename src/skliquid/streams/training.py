@@ -20,16 +20,11 @@ from skliquid.streams.value_hash import value_hash
 from skliquid.streams.whole_file import read_whole, write_whole
 
 _TIMES_SCORED = 100
-_NO_EFFECT = ("n_jobs", "verbose")
-"""Parameters of the ensemble that do not change its bits."""
+_NO_EFFECT = ("n_jobs", "verbose")  # on the bits of an ensemble
 
 
 class Progress(NamedTuple):
-    """How far training is.
-
-    ``cost`` is in sample visits; ``accuracy`` is that of the whole ensemble on rows that it
-    predicted before it trained on them (prequential), and NaN while there are none.
-    """
+    """How far training is; ``cost`` is in sample visits, ``accuracy`` as in ``StreamedModel``."""
 
     n_rows: int
     n_rows_in_all: int
@@ -84,8 +79,7 @@ def train_on(
     --------
     >>> import tempfile, numpy as np, pandas as pd
     >>> from pathlib import Path
-    >>> from skliquid import LiquidEnsembleClassifier
-    >>> from skliquid.streams import train_on
+    >>> from skliquid import LiquidEnsembleClassifier, train_on
     >>> file, rng = Path(tempfile.mkdtemp()) / "people.csv", np.random.default_rng(0)
     >>> people = pd.DataFrame({"age": rng.normal(50, 20, 4000), "town": ["a", "b"] * 2000})
     >>> ill = np.where(people["age"] + rng.normal(0, 5, 4000) > 60, "yes", "no")
@@ -123,8 +117,8 @@ def _checked(ensemble: LiquidEnsembleClassifier | None) -> LiquidEnsembleClassif
     """Return the ensemble, or the default one, after checks that need no data."""
     if not isinstance(ensemble, LiquidEnsembleClassifier | None):
         raise TypeError(
-            f"ensemble must be a LiquidEnsembleClassifier: got {ensemble!r}. Give one without an "
-            "encoder, as columns are encoded here."
+            f"ensemble must be a LiquidEnsembleClassifier: got {ensemble!r}. Columns are encoded "
+            "here, so give no pipeline."
         )
     prototype = LiquidEnsembleClassifier() if ensemble is None else ensemble
     prototype._check_no_budget()
@@ -195,14 +189,14 @@ def _train(
     report: Callable[[Progress], None],
 ) -> None:
     ensemble, scored_every = model.ensemble, max(len(increments) // _TIMES_SCORED, 1)
-    for X, y in increments.from_row(model.n_rows):
-        if model.n_increments and model.n_increments % scored_every == 0:
+    n_done = model.n_rows // increments.increment_size
+    for n_before, (X, y) in enumerate(increments.from_row(model.n_rows), start=n_done):
+        if n_before and n_before % scored_every == 0:
             model.n_correct += int(np.sum(ensemble.predict(X) == y))
             model.n_scored += len(y)
         ensemble.partial_fit(X, y, classes=model.classes)
         model.n_rows += len(y)
-        model.n_increments += 1
-        if model.n_increments % every == 0:
+        if (n_before + 1) % every == 0:
             save()
         n_left = len(ensemble.delegation_graph_.representatives)
         cost = ensemble.training_cost_.total

@@ -4,7 +4,7 @@ import os
 import pickle
 from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import TypeVar
 
 import joblib
 
@@ -51,7 +51,7 @@ def read_whole(path: Path, expected: type[_T], *, parameter: str) -> _T:
     """Return the object in a file, which must be trusted."""
     if not path.is_file():
         raise FileNotFoundError(
-            f"{parameter} must be a file that exists: {path} does not. Correct the path."
+            f"{parameter} must be an existing file: {path} is not. Correct the path."
         )
     with path.open("rb") as file:
         first_bytes = file.read(len(_FIRST_BYTES))
@@ -64,18 +64,14 @@ def read_whole(path: Path, expected: type[_T], *, parameter: str) -> _T:
             problem = "has changed, or was cut off. Train again, or restore a copy."
         else:
             file.seek(_START)
-            content = _loaded(file, path, parameter)
+            try:
+                content = joblib.load(file)
+            except (AttributeError, ImportError) as error:
+                raise ValueError(
+                    f"{parameter} must not need code that is missing: {path} does ({error}). Make "
+                    "it importable, or use the version of skliquid that wrote the file."
+                ) from error
             if isinstance(content, expected):
                 return content
             problem = f"holds a {type(content).__name__}. Give another path."
     raise ValueError(f"{parameter} must be a file as skliquid wrote it: {path} {problem}")
-
-
-def _loaded(file: BinaryIO, path: Path, parameter: str) -> object:
-    try:
-        return joblib.load(file)
-    except (AttributeError, ImportError) as error:
-        raise ValueError(
-            f"{parameter} must not need code that is missing: {path} does ({error}). Make the code "
-            "importable, or use the version of skliquid that wrote the file."
-        ) from error
