@@ -132,10 +132,10 @@ def test_categories_of_any_dtype_are_one_hot_encoded(column):
 def test_a_category_is_encoded_the_same_beside_missing_values(column):
     frame = in_a_frame(column)
     encoder = TableEncoder().fit(frame[:2])
-    alone, beside = encoder.transform(frame[:3]), encoder.transform(frame)
-    assert alone.tolist() == beside[:3].tolist()
+    alone, together = encoder.transform(frame[:3]), encoder.transform(frame)
+    assert alone.tolist() == together[:3].tolist()
     assert sorted(alone[:2].tolist()) == [[0, 1], [1, 0]]
-    assert beside[3].tolist() == [0, 0]  # training has not seen a missing one
+    assert together[3].tolist() == [0, 0]  # training has not seen a missing one
     assert TableEncoder().fit_transform(frame)[:, -1].tolist() == [0, 0, 0, 1]
 
 
@@ -265,8 +265,8 @@ def test_the_output_may_be_a_data_frame(table, container):
     assert np.array_equal(fitted.predict_proba(frame), expected)
     assert "categories__town_Oslo" in fitted[:-1].transform(frame).columns
     with config_context(transform_output=container):
-        for each in (frame, pl.from_pandas(frame)):
-            assert np.array_equal(model().fit(each, y).predict_proba(each), expected)
+        for rows in (frame, pl.from_pandas(frame)):
+            assert np.array_equal(model().fit(rows, y).predict_proba(rows), expected)
 
 
 def test_a_lazy_frame_is_refused(table):
@@ -296,8 +296,8 @@ def test_the_columns_of_an_array_are_numbers(binary):
 def test_unseen_categories_are_accepted(table):
     frame, y = table
     fitted = model().fit(frame, y)
-    strange = frame.assign(town="Lima", grade=pd.Categorical(["z"] * len(frame)))
-    assert set(fitted.predict(strange)) <= {0, 1}
+    unseen = frame.assign(town="Lima", grade=pd.Categorical(["z"] * len(frame)))
+    assert set(fitted.predict(unseen)) <= {0, 1}
 
 
 def test_rare_categories_share_one_column():

@@ -11,7 +11,7 @@ from skliquid.cli.app import app_for
 
 @pytest.fixture
 def type_in(tmp_path, monkeypatch, files_of_people):
-    """Run a command beside people.parquet and people.csv, and return what it says."""
+    """Run a command next to people.parquet and people.csv, and return its output."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
 

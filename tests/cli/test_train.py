@@ -40,11 +40,11 @@ def test_options_are_those_of_train_on(type_in, people, tmp_path):
         sample_size=500,
         column_types={"town": "left_out"},
     )
-    weights = [each.ensemble.estimator_weights_ for each in (model, other)]
+    weights = [fitted.ensemble.estimator_weights_ for fitted in (model, other)]
     assert np.array_equal(*weights)
     frame = people[["age"]]
-    shares = [each.pipeline.predict_proba(frame) for each in (model, other)]
-    assert np.array_equal(*shares)
+    probabilities = [fitted.pipeline.predict_proba(frame) for fitted in (model, other)]
+    assert np.array_equal(*probabilities)
 
 
 @pytest.mark.parametrize(
@@ -75,11 +75,11 @@ def test_errors_are_one_sentence(type_in, people, words, said):
 
 
 def test_another_file_as_checkpoint_is_refused_without_restart(type_in, people, tmp_path):
-    (tmp_path / "mine.checkpoint").write_bytes(b"something else")
-    words = ("train", "people.csv", "--target", "ill", *SMALL, "--model", "mine")
+    (tmp_path / "own.checkpoint").write_bytes(b"something else")
+    words = ("train", "people.csv", "--target", "ill", *SMALL, "--model", "own")
     assert "checkpoint must be a file as skliquid wrote it" in type_in(*words, code=2)
     type_in(*words, "--restart")
-    assert (tmp_path / "mine").exists()
+    assert (tmp_path / "own").exists()
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_an_increment_that_is_too_large_is_reported(type_in):
     assert "Accuracy" not in said
 
 
-def test_a_model_may_be_written_beside_the_data(type_in, tmp_path):
+def test_a_model_may_be_written_next_to_the_data(type_in, tmp_path):
     (tmp_path / "people.parquet").unlink()
     for _ in range(2):
         said = type_in("train", ".", "--target", "ill", *SMALL)
@@ -200,8 +200,8 @@ def test_ctrl_c_stops_and_the_same_command_resumes(
     type_in(*command)
     assert not kept.exists()
     models = [load_model(tmp_path / name) for name in ("whole", "people.skliquid")]
-    shares = [model.pipeline.predict_proba(people) for model in models]
-    assert np.array_equal(*shares)
+    probabilities = [model.pipeline.predict_proba(people) for model in models]
+    assert np.array_equal(*probabilities)
 
 
 def test_the_version_is_printed(type_in):

@@ -15,7 +15,7 @@ def where(row):
 def arrow(frame, column_types=COLUMN_TYPES):
     types = {"number": pa.float64(), "text": pa.string(), "boolean": pa.bool_()}
     frame = frame.astype(object).where(frame.notna(), None)
-    return pa.table({k: pa.array(frame[k], types[each]) for k, each in column_types.items()})
+    return pa.table({k: pa.array(frame[k], types[column_types[k]]) for k in column_types})
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 
 from skliquid import LiquidEnsembleClassifier, train_on
-from skliquid.streams import increments_from
+from skliquid.streams import increments_from, load_model
 
 SCRIPT = """
 import sys
@@ -189,6 +189,15 @@ def test_threads_may_differ_when_a_run_is_resumed(table, write, tmp_path):
     model = train_on(path, ensemble=ensemble(SGDClassifier(), n_jobs=2), **options)
     assert model.ensemble.n_jobs == 2
     assert digest(model, path) == digest(trained(path), path)
+
+
+def test_a_checkpoint_is_an_unfinished_model(table, write, tmp_path):
+    path, kept = write(table, "a.parquet"), tmp_path / "a.checkpoint"
+    with pytest.raises(StoppedError):
+        trained(path, kept, report=stop_after(300))
+    unfinished = load_model(kept)
+    assert unfinished.n_rows == 300
+    assert len(next(unfinished.predictions(path)).classes) == 1200
 
 
 def test_the_given_ensemble_is_not_changed(table, write):

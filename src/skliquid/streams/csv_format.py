@@ -69,7 +69,7 @@ def _opened(path: Path, column_types: ColumnTypes, block_size: int) -> csv.CSVSt
             null_values=sorted(MISSING),
             strings_can_be_null=True,
             quoted_strings_can_be_null=True,
-            column_types={name: ARROW_TYPES[each] for name, each in column_types.items()},
+            column_types={name: ARROW_TYPES[column_types[name]] for name in column_types},
             include_columns=list(column_types),
         ),
     )

@@ -31,13 +31,13 @@ class Encoding:
     def fitted(cls, sample: pa.Table, column_types: ColumnTypes, where: Where) -> "Encoding":
         """Return the encoding of the columns that have a value in ``sample``."""
         frame = sample.to_pandas()
-        used = {k: each for k, each in column_types.items() if frame[k].notna().any()}
+        used = {name: column_types[name] for name in frame if frame[name].notna().any()}
         if not used:
             raise ValueError(
                 f"Rows must have features: none of the {len(frame.columns)} columns has a value in "
                 f"the first {len(frame)} rows. Raise sample_size (--sample-size), or add features."
             )
-        numbers = [name for name, each in used.items() if each == "number"]
+        numbers = [name for name in used if used[name] == "number"]
         if numbers:
             _numbers(sample, numbers, where)
         categories = [name for name in used if name not in numbers]
@@ -68,7 +68,7 @@ class Encoding:
         for k, (values, _) in enumerate(columns):
             table[: len(values), k] = values
         steps = self.encoder.named_transformers_["categories"]
-        widths = [min(len(each), steps[-1].max_categories) for each in steps[-1].categories_]
+        widths = [min(len(seen), steps[-1].max_categories) for seen in steps[-1].categories_]
         blocks = np.split(steps.transform(table), np.cumsum(widths)[:-1], axis=1)
         start = self.n_features - sum(widths)
         for block, (_, positions), width in zip(blocks, columns, widths, strict=True):

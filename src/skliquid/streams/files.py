@@ -41,7 +41,7 @@ class DataFiles:
         common |= self.chosen
         for path in others:
             types = self._format.read_types(path)
-            types |= {name: each for name, each in self.chosen.items() if name in types}
+            types |= {name: self.chosen[name] for name in self.chosen if name in types}
             for name in sorted(common.keys() | types.keys()):
                 pair = common.get(name), types.get(name)
                 if None in pair or not (self.are_csv or "empty" in pair or pair[0] == pair[1]):
