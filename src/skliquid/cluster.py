@@ -20,8 +20,8 @@ _NO_SCHEDULER = (
     "'dask scheduler', or correct the address."
 )
 _NO_ADDRESS = (
-    "The address of a scheduler must be like tcp://192.168.0.1:8786: got {address!r} ({reason}). "
-    "Correct it."
+    "The address of a scheduler must be like tcp://192.168.0.1:8786: {address!r} is not "
+    "({reason}). Correct it."
 )
 _DROPPED = (
     "The scheduler at {address} dropped a task: {reason}. Scheduler and workers must have the same "
