@@ -72,8 +72,8 @@ def test_lists_spread_out_and_labels_tell_methods_apart(spec):
 def test_an_experiment_is_run_on_its_own_datasets_each_once(spec):
     experiment = load_experiment(spec(datasets=["heart", "own.csv::class", "heart"]))
     asked = ["heart", "spambase", "own.csv::class", "other.csv", "heart"]
-    assert experiment.on(asked) == ["heart", "own.csv::class"]
     trials = list(experiment.trials(asked, 1))
+    assert list(dict.fromkeys(trial.data for trial in trials)) == ["heart", "own.csv::class"]
     assert len(trials) == len({str(trial) for trial in trials}) == 8
     assert (trials[-1].dataset, trials[-1].target) == ("own.csv", "class")
 

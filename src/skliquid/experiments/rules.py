@@ -1,6 +1,6 @@
 """Rules: what the file of an experiment may hold, and which methods go together."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,13 +14,8 @@ from skliquid.mechanisms import CANDIDATES
 from skliquid.mechanisms.probability import gain_per_weight
 from skliquid.pools.linear_pool import STOPPING_RULES
 
-WITHOUT_TRIALS = ("datasets", "harmful_states", "delegation_cost", "diagrams")
-KINDS = (*WITHOUT_TRIALS, "search", "curves", "results", "variations")
-PUBLISHED = ("comparison", "accuracy_maximizing", "cost_minimizing")
-_NEEDED_FOR_TRIALS = ("protocols", "trials", "methods")
-_OF_VARIATIONS = ("vary", "measure")
-_OF_TRIALS = (*_NEEDED_FOR_TRIALS, "datasets", "published", "slice", "rules", *_OF_VARIATIONS)
-_AXES = ("increment_size", "delegation_rate", "n_estimators")
+AXES = ("increment_size", "delegation_rate", "n_estimators")
+"""The parameters that a search varies."""
 
 
 class _Rule(NamedTuple):
@@ -30,96 +25,43 @@ class _Rule(NamedTuple):
     holds: Callable[[Any], bool]
 
 
-def _one_of(names: Sequence[str] | Mapping[str, Any]) -> _Rule:
+def _one_of(names: Collection[str]) -> _Rule:
     return _Rule(f"one of {', '.join(names)}", lambda value: value in tuple(names))
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+def _list_of(words: str, holds: Callable[[Any], bool]) -> _Rule:
+    return _Rule(
+        words, lambda value: type(value) is list and value != [] and all(map(holds, value))
+    )
 
 
-def _is_share(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+def _table_of(words: str, names: Collection[str], holds: Callable[[Any], bool]) -> _Rule:
+    def is_table(value: Any) -> bool:
+        is_known = type(value) is dict and value != {} and set(value) <= set(names)
+        return is_known and all(map(holds, value.values()))
+
+    return _Rule(words, is_table)
 
 
-def _is_list(value: Any, holds: Callable[[Any], bool]) -> bool:
-    return isinstance(value, list) and len(value) > 0 and all(map(holds, value))
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-_TEXT = _Rule("text", _is_text)
-_FLAG = _Rule("true or false", lambda value: isinstance(value, bool))
-_COUNT = _Rule("a whole number above zero", _is_count)
-_COUNTS = _Rule("a list of whole numbers above zero", lambda value: _is_list(value, _is_count))
-_SHARE = _Rule("a number from 0 to 1", _is_share)
-_RATE = _Rule("a number between 0 and 1", lambda value: _is_share(value) and 0 < value < 1)
+_TEXT = _Rule("text", lambda value: type(value) is str)
+_FLAG = _Rule("true or false", lambda value: type(value) is bool)
+_TABLE = _Rule("a table, under [options]", lambda value: type(value) is dict)
+_TEXTS = _list_of("", _TEXT.holds)
+_COUNT = _Rule("a whole number above zero", lambda value: type(value) is int and value > 0)
+_COUNTS = _list_of("a list of whole numbers above zero", _COUNT.holds)
+_SHARE = _Rule("a number from 0 to 1", lambda v: type(v) in (int, float) and 0 <= v <= 1)
+_RATE = _Rule("a number between 0 and 1", lambda v: type(v) is float and 0 < v < 1)
 _FEATURES = _Rule(
     'a whole number above zero, a share between 0 and 1, or "all"',
-    lambda value: value == "all" or _is_count(value) or _RATE.holds(value),
+    lambda value: value == "all" or _COUNT.holds(value) or _RATE.holds(value),
 )
+_SHARES = _list_of("a list of numbers from 0 to 1", _SHARE.holds)
 _MATRIX = _Rule(
     "rows of numbers from 0 to 1, all of one length",
-    lambda value: (
-        _is_list(value, lambda row: _is_list(row, _is_share)) and len(set(map(len, value))) == 1
-    ),
+    lambda value: _list_of("", _SHARES.holds).holds(value) and len(set(map(len, value))) == 1,
 )
 
-_OF_A_FILE = {
-    "title": _TEXT,
-    "kind": _one_of(KINDS),
-    "caption": _TEXT,
-    "protocols": _Rule(
-        f"a list of protocols, of {', '.join(PROTOCOLS)}",
-        lambda value: _is_list(value, lambda each: each in tuple(PROTOCOLS)),
-    ),
-    "datasets": _Rule(
-        '"all", or a list of names and files',
-        lambda value: value == "all" or _is_list(value, _is_text),
-    ),
-    "trials": _Rule(
-        "counts above zero, like {full = 50, quick = 2}",
-        lambda value: (
-            isinstance(value, dict)
-            and len(value) > 0
-            and set(value) <= {"full", "quick"}
-            and all(map(_is_count, value.values()))
-        ),
-    ),
-    "methods": _Rule(
-        "tables, each under [[methods]]",
-        lambda value: _is_list(value, lambda each: isinstance(each, dict)),
-    ),
-    "published": _one_of(PUBLISHED),
-    "slice": _Rule("a whole number", lambda value: type(value) is int),
-    "options": _Rule("a table, under [options]", lambda value: isinstance(value, dict)),
-    "rules": _Rule(
-        f"tables by protocol, of {', '.join(PROTOCOLS)}, like [rules.paper]",
-        lambda value: (
-            isinstance(value, dict)
-            and set(value) <= set(PROTOCOLS)
-            and all(isinstance(each, dict) for each in value.values())
-        ),
-    ),
-    "vary": _Rule(
-        f"a list of parameters, of {', '.join(VARIATIONS)}",
-        lambda value: _is_list(value, lambda each: each in VARIATIONS),
-    ),
-    "measure": _one_of(("accuracy", "cost")),
-}
-_OF_OPTIONS = {
-    "harmful_states": {"n_voters": _COUNTS, "n_examples": _COUNTS},
-    "delegation_cost": {
-        "n_voters": _COUNT,
-        "n_final": _COUNTS,
-        "first_rate": _RATE,
-        "last_rate": _RATE,
-    },
-    "diagrams": {"accuracy": _MATRIX, "n_final": _COUNT},
-}
-_OF_A_METHOD = {
+_METHOD_RULES = {
     "method": _TEXT,
     "mechanism": _TEXT,
     "increment_size": _COUNT,
@@ -138,176 +80,185 @@ _OF_A_METHOD = {
     "boosting": _one_of(("SAMME", "SAMME.R")),
     "label": _TEXT,
 }
-_NEEDED: dict[str, tuple[str, ...]] = {
-    "liquid": ("method", "mechanism", *_AXES, "n_final"),
+_REQUIRED: dict[str, tuple[str, ...]] = {
+    "liquid": ("method", "mechanism", *AXES, "n_final"),
     "adaboost": ("method", "estimator", "n_estimators"),
 }
-_OF_LIQUID = ("features_per_voter", "candidates", "weight_of", "stopping_rule")
 PARAMETERS: dict[str, tuple[str, ...]] = {
-    "liquid": (
-        *_NEEDED["liquid"],
-        *("estimator", "competence", "goes_on", "final_fit", "curves", *_OF_LIQUID, "label"),
-    ),
-    "adaboost": (*_NEEDED["adaboost"], "boosting", "label"),
+    "liquid": tuple(name for name in _METHOD_RULES if name != "boosting"),
+    "adaboost": (*_REQUIRED["adaboost"], "boosting", "label"),
 }
-"""What each method knows."""
+"""The parameters of each method."""
+
+_OPTION_RULES: dict[str, dict[str, _Rule]] = {
+    "datasets": {},
+    "harmful_states": {"n_voters": _COUNTS, "n_examples": _COUNTS},
+    "delegation_cost": {"n_voters": _COUNT, "n_final": _COUNTS}
+    | {"first_rate": _RATE, "last_rate": _RATE},
+    "diagrams": {"accuracy": _MATRIX, "n_final": _COUNT},
+}
+WITHOUT_TRIALS = tuple(_OPTION_RULES)
+_KINDS = (*WITHOUT_TRIALS, "search", "curves", "results", "variations")
+_COMMON_RULES = {"title": _TEXT, "kind": _one_of(_KINDS), "caption": _TEXT}
+_NAMES = ", ".join(PROTOCOLS)
+_REQUIRED_FOR_TRIALS = {
+    "protocols": _list_of(f"a list of protocols, of {_NAMES}", _one_of(PROTOCOLS).holds),
+    "trials": _table_of(
+        "counts above zero, like {full = 50, quick = 2}", ("full", "quick"), _COUNT.holds
+    ),
+    "methods": _list_of("tables, each under [[methods]]", _TABLE.holds),
+}
+_TRIAL_RULES = _REQUIRED_FOR_TRIALS | {
+    "datasets": _Rule(
+        '"all", or a list of names and files', lambda value: value == "all" or _TEXTS.holds(value)
+    ),
+    "published": _one_of(("comparison", "accuracy_maximizing", "cost_minimizing")),
+    "slice": _Rule("a whole number", lambda value: type(value) is int),
+    "rules": _table_of(
+        f"tables by protocol, of {_NAMES}, like [rules.paper]", PROTOCOLS, _TABLE.holds
+    ),
+}
+_VARIATION_RULES = {
+    "vary": _list_of(
+        f"a list of parameters, of {', '.join(VARIATIONS)}", _one_of(VARIATIONS).holds
+    ),
+    "measure": _one_of(("accuracy", "cost")),
+}
+
+Content = Mapping[str, Any]
+Methods = Sequence[Content]
+Condition = tuple[bool, str, Any, str]
+"""Whether it holds, what the file must do, the value that was found, and the way out."""
 
 
-def check_content(path: Path, content: Mapping[str, Any]) -> None:
-    """Raise unless all that a file holds is known, and what it should be."""
-    _check_names(path, content, _OF_A_FILE, "hold")
+def check(path: Path, conditions: Iterable[Condition]) -> None:
+    """Raise unless all ``conditions`` hold for the file at ``path``."""
+    try:
+        broken = next((condition for condition in conditions if not condition[0]), None)
+    except (TypeError, ValueError) as error:  # from other modules, which do not name the file
+        raise ValueError(f"{path}: {error}") from error
+    if broken:
+        _, rule, value, way_out = broken
+        raise ValueError(f"{path} must {rule}: got {value!r}. {way_out}.")
+
+
+def file_conditions(content: Content) -> Iterator[Condition]:
+    """Yield what a file must fulfil as a whole, before its methods are looked at."""
     kind = content.get("kind")
-    _check(path, {**content, "kind": kind}, _OF_A_FILE)
-    of_others: Sequence[str] = () if kind == "variations" else _OF_VARIATIONS
-    of_others = _OF_TRIALS if kind in WITHOUT_TRIALS else of_others
-    known = [name for name in _OF_A_FILE if name not in of_others]
-    _check_names(path, content, known, f"hold, as a file of kind {kind},")
-    for name in () if kind in WITHOUT_TRIALS else _NEEDED_FOR_TRIALS:
-        if name not in content:
-            raise _wrong(path, f"give {name}, or there are no trials", None, "Add them")
-    for name in content.get("datasets", []):
-        file = name.partition("::")[0]
-        if content["datasets"] != "all" and file not in DATASET_NAMES:
-            _with_path(path, check_name, file)
-    _check_options(path, str(kind), content.get("options", {}))
-    for protocol, rules in content.get("rules", {}).items():
-        _check_names(path, rules, VARIATIONS, f"have rules of {protocol}")
-        _check(path, rules, _OF_A_METHOD)
+    rules = _COMMON_RULES | {"options": _TABLE} | _TRIAL_RULES | _VARIATION_RULES
+    yield from _value_conditions({**content, "kind": kind}, rules)
+    options = _OPTION_RULES.get(str(kind), {})
+    known = {**_COMMON_RULES, **({"options": _TABLE} if options else {})}
+    if kind not in WITHOUT_TRIALS:
+        known |= _TRIAL_RULES | (_VARIATION_RULES if kind == "variations" else {})
+        for name in _REQUIRED_FOR_TRIALS:
+            yield name in content, f"give {name}, or there are no trials", None, "Add them"
+    yield from _name_conditions(content, known, f"hold, as a file of kind {kind},")
+    datasets = content.get("datasets", ())
+    for name in () if datasets == "all" else datasets:
+        if (file := name.partition("::")[0]) not in DATASET_NAMES:
+            check_name(file)
+    given = content.get("options", {})
+    yield from _name_conditions(given, options, f"have options of {kind}")
+    yield from _value_conditions({name: given.get(name) for name in options}, options)
+    for protocol, overridden in content.get("rules", {}).items():
+        yield from _name_conditions(overridden, VARIATIONS, f"have rules of {protocol}")
+        yield from _value_conditions(overridden, _METHOD_RULES)
 
 
-def check_entry(path: Path, entry: Mapping[str, Any]) -> None:
-    """Raise unless a method, with lists for what is to be spread out, has what it needs."""
-    kind = entry.get("method")
-    if kind not in tuple(PARAMETERS):
-        raise _wrong(path, f"use methods of {', '.join(PARAMETERS)}", kind, "Choose one")
-    for name in _NEEDED[kind]:
-        if name not in entry:
-            raise _wrong(path, f"give every {kind} method {name}", dict(entry), "Add it")
-    _check_names(path, entry, PARAMETERS[kind], f"give {kind} methods")
+def entry_conditions(entry: Content) -> Iterator[Condition]:
+    """Yield what an entry under [[methods]] must fulfil, in which values may be lists."""
+    method = entry.get("method")
+    known = ", ".join(PARAMETERS)
+    yield method in tuple(PARAMETERS), f"use methods of {known}", method, "Choose one"
+    for name in _REQUIRED[str(method)]:
+        yield name in entry, f"give every {method} method {name}", dict(entry), "Add it"
+    yield from _name_conditions(entry, PARAMETERS[str(method)], f"give {method} methods")
     for name, value in entry.items():
-        if value == []:
-            raise _wrong(path, f"give {name} a value", value, "Put one into the list")
+        yield value != [], f"give {name} a value", value, "Put one into the list"
 
 
-def check_method(path: Path, method: Mapping[str, Any]) -> None:
-    """Raise unless every parameter of a method is allowed, alone and with the others."""
-    _check(path, method, _OF_A_METHOD)
+def method_conditions(method: Content) -> Iterator[Condition]:
+    """Yield what the parameters of a method must fulfil, alone and together."""
+    yield from _value_conditions(method, _METHOD_RULES)
     if method["method"] != "liquid":
         return
-    mechanism = _with_path(path, mechanism_named, method["mechanism"])
-    divides = getattr(mechanism, "probability", gain_per_weight) is gain_per_weight
-    if method.get("weight_of") == "candidate" and divides:
-        rule = "compare the weight of gurus in mechanisms that divide by it, or are revocable"
-        raise _wrong(path, rule, method["mechanism"], "Leave out weight_of")
-    if method["n_final"] > method["n_estimators"]:
-        rule = f"give n_final as no more than n_estimators, {method['n_estimators']}"
-        raise _wrong(path, rule, method["n_final"], "Lower n_final or raise n_estimators")
+    mechanism, n_voters, n_final = (method[k] for k in ("mechanism", "n_estimators", "n_final"))
+    divides = getattr(mechanism_named(mechanism), "probability", gain_per_weight) is gain_per_weight
+    rule = "compare the weight of gurus in mechanisms that divide by it, or are revocable"
+    is_possible = not divides or method.get("weight_of") != "candidate"
+    yield is_possible, rule, mechanism, "Leave out weight_of"
+    rule = f"give n_final as no more than n_estimators, {n_voters}"
+    yield n_final <= n_voters, rule, n_final, "Lower n_final or raise n_estimators"
 
 
-def check_together(path: Path, content: Mapping[str, Any], methods: Sequence[Any]) -> None:
-    """Raise unless the methods of a file differ, and can be shown as its kind is."""
-    kind = content["kind"]
-    if not methods and kind not in WITHOUT_TRIALS:
-        rule = "give a slice that leaves some methods"
-        raise _wrong(path, rule, content.get("slice"), "Give another, or none")
+def joint_conditions(content: Content, methods: Methods) -> Iterator[Condition]:
+    """Yield what the methods of a file must fulfil together, for its kind to show them."""
+    kind, sliced = content["kind"], content.get("slice")
+    if kind in WITHOUT_TRIALS:
+        return
+    rule = "give a slice that leaves some methods"
+    yield len(methods) > 0, rule, sliced, "Give another, or none"
     for k, method in enumerate(methods):
-        if method in methods[:k]:
-            rule = "have methods that differ by more than their labels"
-            raise _wrong(path, rule, method, "Leave one of the two out")
-        if kind in ("curves", "search") and method["method"] != "liquid":
-            raise _wrong(path, f"have liquid methods only in {kind}", method, "Leave it out")
-        if kind == "curves" and not method.get("curves", True):
-            raise _wrong(path, "have the curves that it shows", False, "Leave out curves")
-    if kind in _CHECKS_OF_KINDS:
-        _CHECKS_OF_KINDS[kind](path, content, methods)
+        rule = "have methods that differ by more than their labels"
+        yield method not in methods[:k], rule, method, "Leave one of the two out"
+        if kind in ("curves", "search"):
+            is_liquid = method["method"] == "liquid"
+            yield is_liquid, f"have liquid methods only in {kind}", method, "Leave it out"
+        if kind == "curves":
+            has_curves = method.get("curves", True)
+            yield has_curves, "have the curves that it shows", False, "Leave out curves"
+    if kind == "search":
+        yield from _search_conditions(content, methods)
+    elif kind == "variations":
+        yield from _variation_conditions(content, methods)
 
 
-def _check_search(path: Path, content: Mapping[str, Any], methods: Sequence[Any]) -> None:
-    """Raise unless each mechanism has one accuracy in each cell of one triangle."""
-    if len(set(content["protocols"])) > 1:
-        raise _wrong(path, "have one protocol in a search", content["protocols"], "Choose one")
-    for method in methods:
-        if not method.get("final_fit", True):
-            raise _wrong(path, "have the final fit that it shows", False, "Leave out final_fit")
-    levels = {axis: sorted({method[axis] for method in methods}) for axis in _AXES}
-    for axis, of_axis in levels.items():
-        if len(of_axis) < 2:
-            rule = f"give {axis} as a list, being an axis of the search"
-            raise _wrong(path, rule, of_axis[0], "Add another value")
-    cells = [tuple(method[axis] for axis in _AXES) for method in methods]
+def _search_conditions(content: Content, methods: Methods) -> Iterator[Condition]:
+    """Yield what gives each mechanism one accuracy in each cell of one triangle."""
+    protocols = content["protocols"]
+    yield len({*protocols}) == 1, "have one protocol in a search", protocols, "Choose one"
+    is_fitted = all(method.get("final_fit", True) for method in methods)
+    yield is_fitted, "have the final fit that it shows", False, "Leave out final_fit"
+    levels = {axis: sorted({method[axis] for method in methods}) for axis in AXES}
+    for axis, values in levels.items():
+        rule = f"give {axis} as a list, being an axis of the search"
+        yield len(values) > 1, rule, values[0], "Add another value"
+    cells = [tuple(method[axis] for axis in AXES) for method in methods]
     pairs = {(method["mechanism"], cell) for method, cell in zip(methods, cells, strict=True)}
-    if len(pairs) < len(methods):
-        rule = f"have methods in a search that differ only in mechanism, {', '.join(_AXES)}"
-        raise _wrong(path, rule, methods[0], "Search them in a file each")
-    totals = {sum(map(list.index, levels.values(), cell)) for cell in cells}
-    if len(totals) > 1:
-        rule = "give a slice, the sum of the places of each cell in its lists, to make a triangle"
-        raise _wrong(path, rule, content.get("slice"), f"Choose one of {sorted(totals)}")
+    rule = f"have methods in a search that differ only in mechanism, {', '.join(AXES)}"
+    yield len(pairs) == len(methods), rule, methods[0], "Search them in a file each"
+    totals = sorted({sum(map(list.index, levels.values(), cell)) for cell in cells})
+    rule = "give a slice, the sum of the places of each cell in its lists, to make a triangle"
+    yield len(totals) == 1, rule, content.get("slice"), f"Choose one of {totals}"
 
 
-def _check_variations(path: Path, content: Mapping[str, Any], methods: Sequence[Any]) -> None:
-    """Raise unless trials are under one protocol and every method says what is varied."""
-    if "vary" not in content:
-        raise _wrong(path, 'say what it varies, like vary = ["candidates"]', None, "Add it")
-    if len(set(content["protocols"])) > 1:
-        raise _wrong(path, "have one protocol with variations", content["protocols"], "Choose one")
-    for method, name in product(methods, content["vary"]):
-        if name not in method:
-            raise _wrong(path, f"give every method {name}, which it varies", method, "Add it")
-    told_by = ("mechanism", "estimator", *_AXES[:2], *content["vary"])
-    size = {"liquid": (), "adaboost": ("n_estimators",)}
-    cells = [tuple(m.get(name) for name in (*told_by, *size[m["method"]])) for m in methods]
-    if len(set(cells)) < len(cells):
-        rule = f"have methods that differ in {', '.join(told_by)}"
-        raise _wrong(path, rule, methods[0], "Put others into a file of their own")
+def _variation_conditions(content: Content, methods: Methods) -> Iterator[Condition]:
+    """Yield what makes all methods comparable, under one protocol and by what is varied."""
+    varied, protocols = content.get("vary", []), content["protocols"]
+    yield varied != [], 'say what it varies, like vary = ["candidates"]', None, "Add it"
+    yield len({*protocols}) == 1, "have one protocol with variations", protocols, "Choose one"
+    for method, name in product(methods, varied):
+        yield name in method, f"give every method {name}, which it varies", method, "Add it"
+    names = ("mechanism", "estimator", *AXES[:2], *varied)
+    sizes = [m["n_estimators"] if m["method"] == "adaboost" else None for m in methods]
+    cells = {(*map(m.get, names), size) for m, size in zip(methods, sizes, strict=True)}
+    rule = f"have methods that differ in {', '.join(names)}"
+    yield len(cells) == len(methods), rule, methods[0], "Put the others into another file"
     if content.get("measure") == "cost":
-        _check_costs(path, methods)
+        is_fitted = all(method.get("final_fit", True) for method in methods)
+        yield is_fitted, "have the final fit, which costs include", False, "Leave out final_fit"
+        has_direct = any(method.get("mechanism") == "direct" for method in methods)
+        yield has_direct, "have direct, to which costs are relative", None, "Add it"
 
 
-def _check_costs(path: Path, methods: Sequence[Any]) -> None:
-    """Raise unless costs can be compared with those of Direct."""
-    if not all(method.get("final_fit", True) for method in methods):
-        raise _wrong(path, "have the final fit, which costs include", False, "Leave out final_fit")
-    if not any(method.get("mechanism") == "direct" for method in methods):
-        raise _wrong(path, "have direct, to which costs are relative", None, "Add it")
-
-
-_CHECKS_OF_KINDS: dict[str, Callable[[Path, Mapping[str, Any], Sequence[Any]], None]] = {
-    "search": _check_search,
-    "variations": _check_variations,
-}
-
-
-def _check_options(path: Path, kind: str, options: Mapping[str, Any]) -> None:
-    rules = _OF_OPTIONS.get(kind, {})
-    if options and not rules:
-        raise _wrong(path, f"have no options, its kind being {kind}", options, "Leave them out")
-    _check_names(path, options, rules, f"have options of {kind}")
-    _check(path, {name: options.get(name) for name in rules}, rules)
-
-
-def _check_names(
-    path: Path, given: Mapping[str, Any], known: Mapping[str, Any] | Sequence[str], what: str
-) -> None:
+def _name_conditions(given: Content, known: Collection[str], what: str) -> Iterator[Condition]:
     for name in given:
-        if name not in known:
-            raise _wrong(path, f"{what} only {', '.join(known)}", name, "Leave it out")
+        yield name in known, f"{what} only {', '.join(known)}", name, "Leave it out"
 
 
-def _check(path: Path, given: Mapping[str, Any], rules: Mapping[str, _Rule]) -> None:
-    for name, value in given.items():
-        if not rules[name].holds(value):
-            raise _wrong(path, f"give {name} as {rules[name].words}", value, "Correct it")
-
-
-def _with_path(path: Path, check: Callable[[str], Any], value: str) -> Any:
-    """Return ``check(value)``, and let what it raises name the file."""
-    try:
-        return check(value)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from error
-
-
-def _wrong(path: Path, rule: str, value: object, way_out: str) -> ValueError:
-    """Return the error that names the file, the rule, the value and the way out."""
-    return ValueError(f"{path} must {rule}: got {value!r}. {way_out}.")
+def _value_conditions(given: Content, rules: Mapping[str, _Rule]) -> Iterator[Condition]:
+    for name, (words, holds) in rules.items():
+        if name in given:
+            value = given[name]
+            yield holds(value), f"give {name} as {words}", value, "Correct it"

@@ -1,7 +1,6 @@
 """Specs: what an experiment is, read from a TOML file and checked."""
 
 import tomllib
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
@@ -10,13 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skliquid.datasets import DATASET_NAMES
-from skliquid.experiments.rules import (
-    PARAMETERS,
-    check_content,
-    check_entry,
-    check_method,
-    check_together,
-)
+from skliquid.experiments import rules
 from skliquid.experiments.trial import Trial
 
 LABELS = {
@@ -27,14 +20,14 @@ LABELS = {
     "proportional_better": "Prop B",
     "proportional_weighted": "Prop W",
 }
-"""What the paper's tables call its mechanisms."""
+"""The names of the mechanisms in the paper's tables."""
 
 _SIZES = {350: "Full", 10: "Small"}
 
 
 @dataclass(frozen=True)
 class Row:
-    """A method of an experiment, and what it is called in its table.
+    """A method of an experiment, and its label in the table.
 
     ``rules`` overrides the rules of a protocol, for every method that has that parameter.
     """
@@ -44,10 +37,9 @@ class Row:
     rules: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def under(self, protocol: str) -> Mapping[str, Any]:
-        """Return the method as trials under ``protocol`` have it."""
-        known = PARAMETERS[self.method["method"]]
-        of_file = self.rules.get(protocol, {})
-        return {k: v for k, v in of_file.items() if k in known} | dict(self.method)
+        """Return the method with the rules of the file for ``protocol``."""
+        known, overridden = rules.PARAMETERS[self.method["method"]], self.rules.get(protocol, {})
+        return {k: v for k, v in overridden.items() if k in known} | dict(self.method)
 
     @property
     def is_boosted(self) -> bool:
@@ -56,7 +48,7 @@ class Row:
 
     @property
     def is_direct(self) -> bool:
-        """Whether nobody delegates in it, so that cost can be measured by it."""
+        """Whether no voter delegates, so that costs are relative to it."""
         return self.method.get("mechanism") == "direct"
 
 
@@ -69,18 +61,18 @@ class Experiment:
     name : str
         The name of its file.
     kind : str
-        How it is shown, one of ``rules.KINDS``.
+        How it is shown: ``"results"``, ``"curves"``, ``"search"``, ``"variations"``, or one of
+        ``rules.WITHOUT_TRIALS``.
     datasets : sequence of str
-        Names of the paper's, and files, with ``::target`` unless the last column is the target; as
-        seen from the working folder.
+        Names of the paper's datasets, and paths of files relative to the working folder, with
+        ``::target`` unless the last column is the target.
     rows : sequence of Row
-        The methods, lists in the file being spread out.
+        The methods, with one row for each combination of values that are lists in the file.
     n_trials, n_quick_trials : int
-        Trials of each method on each dataset under each protocol, in full and in brief.
-    vary : sequence of str
-        In an experiment of kind "variations", the parameters whose values are compared.
-    measure : str
-        In such an experiment, what is compared with the published values.
+        Trials of each method on each dataset under each protocol, with and without ``--full``.
+    vary, measure : sequence of str, str
+        In an experiment of kind "variations", the parameters whose values are compared, and by
+        which of the published measures.
     """
 
     name: str
@@ -99,20 +91,19 @@ class Experiment:
 
     def trials(self, datasets: Sequence[str], n_trials: int) -> Iterator[Trial]:
         """Yield the trials on those of ``datasets`` that belong to this experiment."""
-        for dataset, number, protocol in product(
-            self.on(datasets), range(n_trials), self.protocols
-        ):
-            name, _, target = dataset.partition("::")
+        names = [name for name in dict.fromkeys(datasets) if name in self.datasets]
+        for data, number, protocol in product(names, range(n_trials), self.protocols):
+            dataset, _, target = data.partition("::")
             for row in self.rows:
-                yield Trial(name, protocol, row.under(protocol), number, target or None)
+                yield Trial(dataset, protocol, row.under(protocol), number, target or None)
 
-    def on(self, datasets: Sequence[str]) -> list[str]:
-        """Return those of ``datasets``, each once, that this experiment is run on."""
-        return [each for each in dict.fromkeys(datasets) if self.rows and each in self.datasets]
+    def label(self, trial: Trial) -> str:
+        """Return the label of the method of a trial."""
+        return next(row.label for row in self.rows if row.under(trial.protocol) == trial.method)
 
 
 def experiment_files(folder: Path | None = None) -> dict[str, Path]:
-    """Return the files of all experiments by name: those of a folder, or those that come along."""
+    """Return the files of all experiments in a folder by name; by default, those of the paper."""
     if folder is None:
         packaged = Path(str(files("skliquid.experiments"))) / "specs"
         folder = packaged if packaged.is_dir() else Path(__file__).parents[3] / "experiments"
@@ -125,65 +116,56 @@ def load_experiment(path: Path) -> Experiment:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{path} must be a TOML file in UTF-8: {error}. Correct it.") from error
-    check_content(path, content)
+    rules.check(path, rules.file_conditions(content))
     rows = list(_rows(path, content))
     for protocol in content.get("protocols", [""]):
         methods = [row.under(protocol) for row in rows]
         for method in methods:
-            check_method(path, method)
-        check_together(path, content, methods)
+            rules.check(path, rules.method_conditions(method))
+        rules.check(path, rules.joint_conditions(content, methods))
+    names = ("title", "kind", "caption", "published", "options", "vary", "measure")
     datasets = content.get("datasets", "all" if content["kind"] == "datasets" else [])
     trials = content.get("trials", {})
     return Experiment(
-        name=path.stem,
-        title=content.get("title", path.stem),
-        kind=content["kind"],
-        caption=content.get("caption", ""),
+        path.stem,
         protocols=list(dict.fromkeys(content.get("protocols", []))),
         datasets=list(DATASET_NAMES if datasets == "all" else dict.fromkeys(datasets)),
-        rows=_told_apart(rows),
+        rows=_with_distinct_labels(rows),
         n_trials=trials.get("full", trials.get("quick", 0)),
         n_quick_trials=trials.get("quick", trials.get("full", 0)),
-        published=content.get("published"),
-        options=content.get("options", {}),
-        vary=content.get("vary", []),
-        measure=content.get("measure", "accuracy"),
+        **{"title": path.stem} | {name: content[name] for name in names if name in content},
     )
 
 
 def _rows(path: Path, content: Mapping[str, Any]) -> Iterator[Row]:
-    """Yield a row for each method, lists being spread out."""
+    """Yield a row for each combination of the values of a method that are lists."""
     for entry in content.get("methods", []):
-        check_entry(path, entry)
+        rules.check(path, rules.entry_conditions(entry))
         axes = {name: value for name, value in entry.items() if isinstance(value, list)}
         for places in product(*(range(len(levels)) for levels in axes.values())):
             if "slice" in content and sum(places[-3:]) != content["slice"]:
                 continue
-            chosen = {name: axes[name][k] for name, k in zip(axes, places, strict=True)}
-            method = entry | chosen
-            check_method(path, method)
+            method = entry | {name: axes[name][k] for name, k in zip(axes, places, strict=True)}
+            rules.check(path, rules.method_conditions(method))
             yield Row(method.pop("label", label_of(method)), method, content.get("rules", {}))
 
 
-def _told_apart(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with labels that differ, by the parameters in which the methods do."""
-    shared = Counter(row.label for row in rows)
-    told = []
+def _with_distinct_labels(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows, with equal labels extended by the parameters in which the methods differ."""
+    relabelled = []
     for row in rows:
-        twins = [each.method for each in rows if each.label == row.label]
+        twins = [other.method for other in rows if other.label == row.label]
         differing = [
             f"{name} {value}"
             for name, value in row.method.items()
             if any(twin.get(name) != value for twin in twins)
         ]
-        told.append(
-            replace(row, label=", ".join([row.label, *differing])) if shared[row.label] > 1 else row
-        )
-    return told
+        relabelled.append(replace(row, label=", ".join([row.label, *differing])))
+    return relabelled
 
 
 def label_of(method: Mapping[str, Any]) -> str:
-    """Return what a method is called in the paper's tables."""
+    """Return the name of a method in the paper's tables."""
     if method["method"] == "liquid":
         mechanism: str = method["mechanism"]
         return LABELS.get(mechanism, mechanism.rpartition(":")[2])
