@@ -25,8 +25,8 @@ from sklearn.linear_model import SGDClassifier
 from skliquid import LiquidEnsembleClassifier, Mechanism, training
 from skliquid.accuracy_estimate import AccuracyEstimate
 from skliquid.datasets import DATASET_NAMES, available_datasets, load_dataset
+from skliquid.experiments.estimates import published
 from skliquid.experiments.spec import LABELS
-from skliquid.experiments.tables import published
 from skliquid.experiments.variations import SETTINGS as PUBLISHED_SETTINGS
 from skliquid.mechanisms.selection import least_accurate
 from skliquid.schedules import Rounded

@@ -23,8 +23,8 @@ from sklearn.preprocessing import OrdinalEncoder
 
 from skliquid import LiquidEnsembleClassifier
 from skliquid.datasets import load_dataset
+from skliquid.experiments.estimates import published as rows_of
 from skliquid.experiments.spec import LABELS
-from skliquid.experiments.tables import published as rows_of
 from skliquid.experiments.variations import SETTINGS as PUBLISHED_SETTINGS
 from skliquid.pools import LinearPool
 from skliquid.schedules import Rounded

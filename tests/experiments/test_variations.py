@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 from experiments.conftest import SMALL
 
+from skliquid.experiments.figures import variation_figure
 from skliquid.experiments.findings import findings
 from skliquid.experiments.spec import Experiment, Row
 from skliquid.experiments.trial import Trial
-from skliquid.experiments.variation_figures import variation_figure
-from skliquid.experiments.variations import comparisons, summary, variation_table
+from skliquid.experiments.variations import comparisons, mean_distance, variation_table
 
 SETTING = SMALL | {"increment_size": 65, "delegation_rate": 0.05, "n_estimators": 350}
 
@@ -52,13 +52,13 @@ def results(of, accuracy, dataset="heart", n_trials=4):
 
 def test_each_variation_is_compared_with_the_table_of_its_setting():
     mine = experiment(candidates=["voters", "representatives"])
-    found = comparisons(mine, results(mine, lambda m: 0.58 if m["candidates"] == "voters" else 0.5))
-    by = {(each.variation[0], each.label): each for each in found}
-    assert by["voters", "Direct"].published == 0.584
-    assert by["voters", "Max"].published == 0.578
-    assert by["voters", "Max"].distance == pytest.approx(0.5815 - 0.578)
-    assert not by["representatives", "Max"].is_within
-    distance, n_within, n = summary(each for each in found if each.variation == ("voters",))
+    trials = results(mine, lambda m: 0.58 if m["candidates"] == "voters" else 0.5)
+    found = comparisons(mine, trials).set_index(["candidates", "ensemble"])
+    assert found["published"]["voters", "Direct"] == 0.584
+    assert found["published"]["voters", "Max"] == 0.578
+    assert found["distance"]["voters", "Max"] == pytest.approx(0.5815 - 0.578)
+    assert found["is_within"]["representatives", "Max"] == 0
+    distance, n_within, n = mean_distance(found.loc["voters"])
     assert n == 2
     assert distance == pytest.approx((0.0025 + 0.0035) / 2)
     assert n_within == 0  # two standard errors of these trials are a thousandth
@@ -70,10 +70,10 @@ def test_costs_are_relative_to_direct_under_the_same_variation():
     for trial, result in found:
         if trial.method["stopping_rule"] == "objective":
             result["cost_final_fit"] *= 2
-    by = {(c.variation[0], c.label): c.measured.mean for c in comparisons(mine, found)}
-    assert ("loss", "Direct") not in by  # it is 1 by definition
-    assert by["loss", "Max"] == pytest.approx(0.25)
-    assert by["objective", "Max"] == pytest.approx(0.225)
+    costs = comparisons(mine, found).set_index(["stopping_rule", "ensemble"])["mean"]
+    assert ("loss", "Direct") not in costs  # it is 1 by definition
+    assert costs["loss", "Max"] == pytest.approx(0.25)
+    assert costs["objective", "Max"] == pytest.approx(0.225)
 
 
 def test_the_table_has_published_values_each_variation_and_a_summary():
@@ -105,7 +105,7 @@ def test_what_is_not_published_is_shown_without_a_distance():
 def test_one_trial_says_nothing_of_standard_errors():
     of = experiment(candidates=["voters", "representatives"])
     found = results(of, lambda _: 0.1, n_trials=1)
-    distance, n_within, n = summary(comparisons(of, found))
+    distance, n_within, n = mean_distance(comparisons(of, found))
     assert distance > 0.4
     assert (n_within, n) == (0, 0)
     assert variation_table(of, found).rows[1][-2:] == ["0.4810", "-"]
@@ -116,13 +116,13 @@ def test_one_trial_says_nothing_of_standard_errors():
 def test_values_near_the_published_are_within_two_standard_errors():
     of = experiment(candidates=["voters", "representatives"])
     found = results(of, lambda m: 0.5825 if m["mechanism"] == "direct" else 0.5765)
-    assert summary(comparisons(of, found))[1:] == (4, 4)
+    assert mean_distance(comparisons(of, found))[1:] == (4, 4)
 
 
 def test_methods_without_a_value_are_left_out():
     of = experiment(candidates=["voters", "representatives"])
     found = [(trial, {"refused": True}) for trial, _ in results(of, lambda _: 0.5)]
-    assert comparisons(of, found) == []
+    assert comparisons(of, found).empty
     assert variation_figure(of, found) is None
 
 

@@ -1,150 +1,128 @@
 """Findings: what the results say, in sentences made from their numbers."""
 
-import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import pandas as pd
+
+from skliquid.experiments.estimates import Estimate, Results, by_method
+from skliquid.experiments.methods import Result
 from skliquid.experiments.spec import Experiment
-from skliquid.experiments.tables import WHOSE, Estimate, Results, Table, grouped, results_table
-from skliquid.experiments.variations import comparisons, in_words, summary, variations_of
-
-Shown = Sequence[tuple[Experiment, Results]]
+from skliquid.experiments.tables import WHOSE, results_table
+from skliquid.experiments.variations import comparisons, mean_distance
 
 
-def findings(shown: Shown) -> list[str]:
+def findings(experiments: Sequence[tuple[Experiment, Results]]) -> list[str]:
     """Return a sentence or two for each experiment that has results."""
-    words: list[str] = []
-    for experiment, results in shown:
-        if not results:
-            continue
-        words += _FINDINGS[experiment.kind](experiment, results)
-    return words
+    return [
+        sentence
+        for experiment, results in experiments
+        if results
+        for sentence in _FINDINGS[experiment.kind](experiment, results)
+    ]
 
 
-def _of_results(experiment: Experiment, results: Results) -> Iterator[str]:
-    table = results_table(experiment, results)
-    boosted = {row.label for row in experiment.rows if row.is_boosted}
-    for measure in ("accuracy", "cost") if experiment.published else ():
-        values = [
-            each
-            for each in table.values
-            if each["measure"] == measure
-            and each["protocol"] == "paper"
-            and each["published"] != ""
-            and each["ensemble"] not in boosted
-            and not math.isnan(each["mean"])
-        ]
-        if not values:
-            continue
-        told = [each for each in values if not math.isnan(each["standard_error"])]
-        far = [each for each in told if each["differs"]]
-        gaps = [abs(each["mean"] - each["published"]) for each in values]
-        where = ", ".join(sorted({each["dataset"] for each in far})) or "none"
-        count = (
-            f" {len(told) - len(far)} of {len(told)} values are within two standard errors; "
-            f"datasets with a value further off: {where}."
-        )
-        yield (
-            f"{experiment.title}, {WHOSE['paper']}: the {measure} of delegating ensembles is "
-            f"{sum(gaps) / len(gaps):.4f} from the published in the mean and {max(gaps):.3f} at "
-            f"most.{count if told else ''}"
-        )
+def _results_findings(experiment: Experiment, results: Results) -> Iterator[str]:
+    values = pd.DataFrame(results_table(experiment, results).values).dropna(subset="mean")
+    boosted = [row.label for row in experiment.rows if row.is_boosted]
+    values["is_boosted"] = values["ensemble"].isin(boosted)
+    for measure in ("accuracy", "cost"):
+        is_compared = (values["protocol"] == "paper") & (values["published"] != "")
+        is_compared &= (values["measure"] == measure) & ~values["is_boosted"]
+        if is_compared.any():
+            start = f"{experiment.title}, {WHOSE['paper']}: the {measure} of delegating ensembles"
+            yield start + _distance_sentence(values[is_compared])
     for protocol in experiment.protocols:
-        yield from _against_boosting(experiment, table, protocol)
+        is_accuracy = (values["measure"] == "accuracy") & (values["protocol"] == protocol)
+        for sentence in _accuracy_sentences(experiment, values[is_accuracy]):
+            yield f"{experiment.title}, {WHOSE[protocol]}: {sentence}"
 
 
-def _against_boosting(experiment: Experiment, table: Table, protocol: str) -> Iterator[str]:
-    boosted = {row.label for row in experiment.rows if row.is_boosted}
-    best: dict[str, dict[bool, tuple[float, str]]] = {}
-    spread: dict[str, list[float]] = {}
-    for each in table.values:
-        is_wanted = each["measure"] == "accuracy" and each["protocol"] == protocol
-        if not is_wanted or math.isnan(each["mean"]):
-            continue
-        is_boosted = each["ensemble"] in boosted
-        of_dataset = best.setdefault(each["dataset"], {})
-        value = (each["mean"], each["ensemble"])
-        of_dataset[is_boosted] = max(of_dataset.get(is_boosted, (-1.0, "")), value)
-        if not is_boosted:
-            spread.setdefault(each["dataset"], []).append(each["mean"])
-    both = {name: pair for name, pair in best.items() if len(pair) == 2}
-    wins = [name for name, pair in both.items() if pair[False][0] > pair[True][0]]
-    if both:
-        yield (
-            f"{experiment.title}, {WHOSE[protocol]}: the best delegating ensemble is more accurate "
-            f"than the best AdaBoost on {len(wins)} of {len(both)} datasets"
-            f"{' (' + ', '.join(wins) + ')' if wins else ''}."
-        )
-    gaps = {name: max(found) - min(found) for name, found in spread.items() if len(found) > 1}
-    widest = max(gaps, key=lambda name: gaps[name], default="")
-    with_direct = ", Direct included," if any(row.is_direct for row in experiment.rows) else ""
-    if widest:
-        yield (
-            f"{experiment.title}, {WHOSE[protocol]}: mechanisms{with_direct} lie furthest "
-            f"apart on {widest}, by {gaps[widest]:.3f} in accuracy."
-        )
+def _distance_sentence(values: pd.DataFrame) -> str:
+    """Return how far the means are from the published values, and how many are within errors."""
+    distance = (values["mean"] - values["published"].astype(float)).abs()
+    sentence = f" is {distance.mean():.4f} from the published in the mean and {distance.max():.3f}"
+    known = values.dropna(subset="standard_error")
+    if known.empty:
+        return f"{sentence} at most."
+    far = known[known["differs"].astype(bool)]
+    return (
+        f"{sentence} at most. {len(known) - len(far)} of {len(known)} values are within two "
+        "standard errors; datasets with a value further off: "
+        f"{', '.join(sorted(far['dataset'].unique())) or 'none'}."
+    )
 
 
-def _of_curves(experiment: Experiment, results: Results) -> Iterator[str]:
-    direct = {row.label for row in experiment.rows if row.is_direct}
+def _accuracy_sentences(experiment: Experiment, accuracies: pd.DataFrame) -> Iterator[str]:
+    """Yield on how many datasets AdaBoost is surpassed, and where the mechanisms differ most."""
+    spread, is_better = {}, {}
+    for name in accuracies["dataset"].unique():
+        part = accuracies[accuracies["dataset"] == name]
+        boosted, delegating = (part["mean"][part["is_boosted"] == flag] for flag in (True, False))
+        if len(delegating) > 1:
+            spread[name] = delegating.max() - delegating.min()
+        if len(delegating) and len(boosted):
+            is_better[name] = delegating.max() > boosted.max()
+    if is_better:
+        wins = [name for name, is_win in is_better.items() if is_win]
+        names = f" ({', '.join(wins)})" if wins else ""
+        count = f"{len(wins)} of {len(is_better)} datasets{names}"
+        yield f"the best delegating ensemble is more accurate than the best AdaBoost on {count}."
+    if spread:
+        widest = max(spread, key=lambda name: spread[name])
+        direct = ", Direct included," if any(row.is_direct for row in experiment.rows) else ""
+        gap = f"on {widest}, by {spread[widest]:.3f} in accuracy"
+        yield f"mechanisms{direct} lie furthest apart {gap}."
+
+
+def _curves_findings(experiment: Experiment, results: Results) -> Iterator[str]:
+    direct = [row.label for row in experiment.rows if row.is_direct]
     for protocol in experiment.protocols:
-        ends: dict[str, list[tuple[float, float, str]]] = {}
-        majority: dict[str, list[tuple[float, str]]] = {}
-        for (dataset, label), of_method in grouped(experiment, results, protocol).items():
-            accuracy = Estimate.of(each["accuracy_one_pass"] for each in of_method)
-            ends.setdefault(dataset, []).append((accuracy.mean, accuracy.error, label))
-            if label not in direct:
-                size = Estimate.of(each["minimum_majority"] for each in of_method)
-                majority.setdefault(dataset, []).append((size.mean, label))
-        order = ", ".join(
-            f"{name}: {max(found)[2]} ({max(found)[0]:.3f})" for name, found in ends.items()
-        )
-        yield f"{experiment.title}, {WHOSE[protocol]}: most accurate when delegation ends: {order}."
-        spread_out = ", ".join(
-            f"{name}: {max(found)[1]} ({max(found)[0]:.1f})" for name, found in majority.items()
-        )
-        if not majority:
-            continue
-        yield (
-            f"{experiment.title}, {WHOSE[protocol]}: weight is least concentrated, by minimum "
-            f"majority, under {spread_out}."
-        )
+        start = f"{experiment.title}, {WHOSE[protocol]}:"
+        groups = by_method(experiment, results, protocol)
+        ends = _highest(groups, "accuracy_one_pass", "{} ({:.3f})")
+        yield f"{start} most accurate when delegation ends: {ends}."
+        groups = {key: trials for key, trials in groups.items() if key[1] not in direct}
+        if majorities := _highest(groups, "minimum_majority", "{} ({:.1f})"):
+            yield f"{start} weight is least concentrated, by minimum majority, under {majorities}."
 
 
-def _of_variations(experiment: Experiment, results: Results) -> Iterator[str]:
-    found = comparisons(experiment, results)
-    by_variation = {
-        in_words(experiment, variation): summary(e for e in found if e.variation == variation)
-        for variation in variations_of(found)
-    }
-    known = {words: each for words, each in by_variation.items() if not math.isnan(each[0])}
-    if known:
-        texts = []
-        for words in sorted(known, key=lambda words: known[words][0])[:4]:
-            distance, n_within, n = known[words]
-            count = f" ({n_within} of {n} within two standard errors)" if n else ""
-            texts.append(f"{words}: {distance:.4f}{count}")
-        yield (
-            f"{experiment.title.rstrip('?')}: mean distance to the published "
-            f"{experiment.measure}, nearest first: {'; '.join(texts)}."
-        )
+def _highest(groups: Mapping[tuple[str, str], Sequence[Result]], name: str, template: str) -> str:
+    """Return the method with the highest mean of a measure on each dataset, in words."""
+    best: dict[str, tuple[float, str]] = {}
+    for (dataset, label), trials in groups.items():
+        mean = Estimate.of(trial[name] for trial in trials).mean
+        best[dataset] = max(best.get(dataset, (mean, label)), (mean, label))
+    return ", ".join(f"{name}: {template.format(*pair[::-1])}" for name, pair in best.items())
 
 
-def _of_search(_: Experiment, results: Results) -> Iterator[str]:
-    by_rate: dict[str, dict[float, list[float]]] = {}
-    for trial, result in results:
-        rates = by_rate.setdefault(trial.data, {})
-        rates.setdefault(trial.method["delegation_rate"], []).append(result["accuracy_final"])
-    best = {
-        name: max(rates, key=lambda rate: Estimate.of(rates[rate]).mean)
-        for name, rates in by_rate.items()
-    }
-    order = ", ".join(f"{name}: {rate}" for name, rate in best.items())
-    yield f"Parameter search: the delegation rate with the highest mean accuracy is, on {order}."
+def _variations_findings(experiment: Experiment, results: Results) -> Iterator[str]:
+    frame = comparisons(experiment, results).dropna(subset="published")
+    groups = frame.groupby("variation", sort=False)
+    summaries = {str(variation): mean_distance(part) for variation, part in groups}
+    texts = []
+    for variation in sorted(summaries, key=lambda variation: summaries[variation][0])[:4]:
+        distance, n_within, n_known = summaries[variation]
+        count = f" ({n_within} of {n_known} within two standard errors)" if n_known else ""
+        texts.append(f"{variation}: {distance:.4f}{count}")
+    if texts:
+        distances = f"mean distance to the published {experiment.measure}, nearest first"
+        yield f"{experiment.title.rstrip('?')}: {distances}: {'; '.join(texts)}."
+
+
+def _search_findings(_: Experiment, results: Results) -> Iterator[str]:
+    rows = [(t.data, t.method["delegation_rate"], r["accuracy_final"]) for t, r in results]
+    frame = pd.DataFrame(rows, columns=["dataset", "rate", "accuracy"])
+    best = [
+        f"{name}: {part.groupby('rate', sort=False)['accuracy'].mean().idxmax()}"
+        for name, part in frame.groupby("dataset", sort=False)
+    ]
+    rates = f"is, on {', '.join(best)}"
+    yield f"Parameter search: the delegation rate with the highest mean accuracy {rates}."
 
 
 _FINDINGS: dict[str, Callable[[Experiment, Results], Iterator[str]]] = {
-    "results": _of_results,
-    "curves": _of_curves,
-    "search": _of_search,
-    "variations": _of_variations,
+    "results": _results_findings,
+    "curves": _curves_findings,
+    "search": _search_findings,
+    "variations": _variations_findings,
 }

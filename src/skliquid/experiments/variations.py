@@ -1,30 +1,24 @@
 """Variations: how far from the published values each choice of rules comes out."""
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
+import pandas as pd
 
-from skliquid.experiments.methods import Result
-from skliquid.experiments.spec import Experiment, label_of
-from skliquid.experiments.tables import (
-    NOTHING,
-    Estimate,
+from skliquid.experiments.estimates import (
+    EMPTY,
     Results,
-    Table,
     datasets_of,
     estimates,
-    published,
+    published_values,
 )
+from skliquid.experiments.spec import LABELS, Experiment, label_of
+from skliquid.experiments.tables import Table
+from skliquid.experiments.trial import Trial
 
 SETTINGS = {(65, 0.05): "accuracy_maximizing", (25, 0.85): "cost_minimizing"}
 """Increment size and delegation rate, and the table of the paper that has them."""
-
-Variation = tuple[Any, ...]
 
 _WORDS: dict[tuple[str, Any], str] = {
     ("features_per_voter", "all"): "all features",
@@ -35,155 +29,92 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("stopping_rule", "loss"): "loss (until 1.7)",
     ("stopping_rule", "objective"): "loss and penalty (since 1.8)",
 }
+_NUMBERS = ("published", "mean", "standard_error", "distance", "is_within")
+_UNPUBLISHED = ("published", "distance")  # empty where nothing is published
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """One method under one variation on one dataset: what is published, and what we measure."""
+def comparisons(experiment: Experiment, results: Results) -> pd.DataFrame:
+    """Return what was measured of each method beside what is published, one row for each.
 
-    dataset: str
-    setting: str
-    variation: Variation
-    label: str
-    published: float | None
-    measured: Estimate
-
-    @property
-    def distance(self) -> float:
-        """How far the mean is from the published value."""
-        return math.nan if self.published is None else abs(self.measured.mean - self.published)
-
-    @property
-    def is_within(self) -> bool:
-        """Whether the published value is within two standard errors."""
-        return self.is_told_apart and not self.measured.differs_from(self.published)
-
-    @property
-    def is_told_apart(self) -> bool:
-        """Whether there is a published value and a standard error, which takes two trials."""
-        return self.published is not None and math.isfinite(self.measured.error)
-
-
-def comparisons(experiment: Experiment, results: Results) -> list[Comparison]:
-    """Return what was measured of each method, by dataset, setting and variation.
-
-    Methods without a value are left out, and so is Direct's cost, which is 1 by definition.
+    Methods without a value are left out, and so is Direct's cost, which is 1 by definition. There
+    is one column per varied parameter; ``variation`` has all of them in words. ``is_within``,
+    whether the published value is within two standard errors, is 1, 0, or NaN if unknown.
     """
-    protocol = experiment.protocols[0]
-    groups: dict[tuple[str, str, Variation, str], list[Result]] = defaultdict(list)
-    for trial, result in results:
-        method = trial.method
-        key = trial.data, setting_of(method), _values(experiment, method), label_of(method)
-        groups[key].append(result)
-    rows = {label_of(row.method): row for row in experiment.rows}
-    made = []
-    for (dataset, setting, variation, label), found in groups.items():
-        direct = groups.get((dataset, setting, variation, "Direct"), [])
-        whole = Estimate.of(each.get("cost_final_fit") for each in direct).mean
-        measured = estimates(dataset, rows[label], found, protocol, whole)[experiment.measure]
-        is_one_by_definition = experiment.measure == "cost" and rows[label].is_direct
-        if is_one_by_definition or math.isnan(measured.mean):
+
+    def key(trial: Trial) -> tuple[Any, ...]:
+        levels = tuple(trial.method[name] for name in experiment.vary)
+        return trial.data, _setting(trial.method), levels, label_of(trial.method)
+
+    rows, direct, measure = [], LABELS["direct"], experiment.measure
+    for (dataset, setting, levels, label), measures in estimates(results, key, direct).items():
+        estimate = measures[measure]
+        if math.isnan(estimate.mean) or (label == direct and measure == "cost"):
             continue
-        value = _published(dataset, setting, label, experiment.measure)
-        made.append(Comparison(dataset, setting, variation, label, value, measured))
-    return made
+        value = _published(dataset, setting, label, measure)
+        words, text = ", ".join(map(_word, experiment.vary, levels)), estimate.text(value)
+        distance = None if value is None else abs(estimate.mean - value)
+        is_known = value is not None and math.isfinite(estimate.error)
+        is_within = not estimate.differs_from(value) if is_known else None
+        numbers = (value, estimate.mean, estimate.error, distance, is_within)
+        rows.append((dataset, setting, *levels, label, measure, *numbers, words, text))
+    columns = ["dataset", "setting", *experiment.vary, "ensemble", "measure", *_NUMBERS]
+    frame = pd.DataFrame(rows, columns=[*columns, "variation", "text"], dtype=object)
+    return frame.astype(dict.fromkeys(_NUMBERS, float))
 
 
-def setting_of(method: Mapping[str, Any]) -> str:
-    """Return increment size and delegation rate in words; nothing for AdaBoost."""
-    if method["method"] != "liquid":
-        return ""
-    return f"u = {method['increment_size']}, rate {method['delegation_rate']:g}"
-
-
-def in_words(experiment: Experiment, variation: Variation) -> str:
-    """Return a variation as one reads it."""
-    return ", ".join(
-        _word(name, value) for name, value in zip(experiment.vary, variation, strict=True)
-    )
-
-
-def summary(found: Iterable[Comparison]) -> tuple[float, int, int]:
-    """Return the mean distance to what is published, how many are within, and of how many.
-
-    Only values with a standard error are counted.
-    """
-    known = [each for each in found if each.published is not None]
-    distance = float(np.mean([each.distance for each in known])) if known else math.nan
-    counted = [each for each in known if each.is_told_apart]
-    return distance, sum(each.is_within for each in counted), len(counted)
+def mean_distance(frame: pd.DataFrame) -> tuple[float, int, int]:
+    """Return the mean distance to the published values, how many are within, and of how many."""
+    within = frame["is_within"].dropna()
+    return float(frame["distance"].mean()), int(within.sum()), len(within)
 
 
 def variation_table(experiment: Experiment, results: Results) -> Table:
     """Return each method's value by dataset, setting and variation, and its distance."""
-    found = comparisons(experiment, results)
-    labels = list(dict.fromkeys(each.label for each in found))
-    variations = variations_of(found)
-    cells = {(each.dataset, each.setting, each.variation, each.label): each for each in found}
+    frame = comparisons(experiment, results)
+    labels, variations = list(frame["ensemble"].unique()), list(frame["variation"].unique())
+    header = ["dataset", "setting", "variation", *labels, "mean distance", "within two s.e."]
     rows: list[list[str]] = []
     for dataset in datasets_of(results):
-        for setting in dict.fromkeys(each.setting for each in found):
+        for setting in frame["setting"].unique():
             printed = [_published(dataset, setting, label, experiment.measure) for label in labels]
-            texts = [NOTHING if value is None else f"{value:.3f}" for value in printed]
-            rows.append([dataset, setting, "published", *texts, NOTHING, NOTHING])
+            texts = [EMPTY if value is None else f"{value:.3f}" for value in printed]
+            rows.append([dataset, setting, "published", *texts, EMPTY, EMPTY])
+            here = frame[(frame["dataset"] == dataset) & (frame["setting"] == setting)]
             for variation in variations:
-                keys = [(dataset, setting, variation, label) for label in labels]
-                here = [cells[key] for key in keys if key in cells]
-                texts = [
-                    cells[key].measured.text(cells[key].published) if key in cells else NOTHING
-                    for key in keys
-                ]
-                words = in_words(experiment, variation)
-                rows.append([dataset, setting, words, *texts, *_summary_cells(here)])
+                part = here[here["variation"] == variation].set_index("ensemble")
+                cells = part["text"].reindex(labels, fill_value=EMPTY)
+                rows.append([dataset, setting, variation, *cells, *_summary_cells(part)])
     for variation in variations:
-        everywhere = [each for each in found if each.variation == variation]
-        by_label = [_mean_distance(everywhere, label) for label in labels]
-        words = in_words(experiment, variation)
-        rows.append(["mean distance", "all", words, *by_label, *_summary_cells(everywhere)])
-    header = ["dataset", "setting", "variation", *labels, "mean distance", "within two s.e."]
+        part = frame[frame["variation"] == variation]
+        means = part.groupby("ensemble")["distance"].mean().reindex(labels)
+        rows.append(
+            ["mean distance", "all", variation, *map(_distance_text, means), *_summary_cells(part)]
+        )
     caption = (
         f"{experiment.caption} Means ± one standard error; * the published value is more than two "
         "of them away. Mean distance: of the means from the published values."
     )
-    values = [_as_row(experiment, each) for each in found]
+    values = [
+        {str(k): "" if k in _UNPUBLISHED and math.isnan(v) else v for k, v in record.items()}
+        for record in frame.drop(columns=["is_within", "variation", "text"]).to_dict("records")
+    ]
     return Table(experiment.name, experiment.title, caption, header, rows, values)
 
 
-def variations_of(found: Sequence[Comparison]) -> list[Variation]:
-    """Return the variations in the order in which they come."""
-    return list(dict.fromkeys(each.variation for each in found))
+def _summary_cells(part: pd.DataFrame) -> list[str]:
+    distance, n_within, n_known = mean_distance(part)
+    return [_distance_text(distance), f"{n_within} of {n_known}" if n_known else EMPTY]
 
 
-def _summary_cells(found: Sequence[Comparison]) -> list[str]:
-    distance, n_within, n = summary(found)
-    return [_or_nothing(distance), f"{n_within} of {n}" if n else NOTHING]
+def _distance_text(distance: float) -> str:
+    return EMPTY if math.isnan(distance) else f"{distance:.4f}"
 
 
-def _mean_distance(found: Sequence[Comparison], label: str) -> str:
-    return _or_nothing(summary(each for each in found if each.label == label)[0])
-
-
-def _or_nothing(distance: float) -> str:
-    return NOTHING if math.isnan(distance) else f"{distance:.4f}"
-
-
-def _as_row(experiment: Experiment, each: Comparison) -> dict[str, Any]:
-    varied = dict(zip(experiment.vary, each.variation, strict=True))
-    return {
-        "dataset": each.dataset,
-        "setting": each.setting,
-        **varied,
-        "ensemble": each.label,
-        "measure": experiment.measure,
-        "published": "" if each.published is None else each.published,
-        "mean": each.measured.mean,
-        "standard_error": each.measured.error,
-        "distance": "" if each.published is None else each.distance,
-    }
-
-
-def _values(experiment: Experiment, method: Mapping[str, Any]) -> Variation:
-    return tuple(method[name] for name in experiment.vary)
+def _setting(method: Mapping[str, Any]) -> str:
+    """Return increment size and delegation rate in words; nothing for AdaBoost."""
+    if method["method"] != "liquid":
+        return ""
+    return f"u = {method['increment_size']}, rate {method['delegation_rate']:g}"
 
 
 def _word(name: str, value: Any) -> str:
@@ -193,15 +124,6 @@ def _word(name: str, value: Any) -> str:
 
 
 def _published(dataset: str, setting: str, label: str, measure: str) -> float | None:
-    names = {f"u = {u}, rate {rate:g}": name for (u, rate), name in SETTINGS.items()}
-    table = names.get(setting, "accuracy_maximizing" if not setting else None)
-    return _printed(table).get((dataset, label, measure)) if table else None
-
-
-@cache
-def _printed(table: str) -> dict[tuple[str, str, str], float]:
-    return {
-        (row["dataset"], row["ensemble"], measure): float(row[measure])
-        for row in published(table)
-        for measure in ("accuracy", "cost")
-    }
+    tables = {f"u = {u}, rate {rate:g}": name for (u, rate), name in SETTINGS.items()}
+    table = (tables | {"": "accuracy_maximizing"}).get(setting)
+    return published_values(table).get((dataset, label, measure)) if table else None

@@ -1,0 +1,138 @@
+"""Estimates: means and standard errors over trials, and the values that the paper prints."""
+
+import csv
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from skliquid.experiments.methods import Result
+from skliquid.experiments.protocols import PROTOCOLS
+from skliquid.experiments.spec import Experiment
+from skliquid.experiments.trial import Trial
+
+Results = Sequence[tuple[Trial, Result]]
+Key = tuple[Any, ...]
+MARK, EMPTY = "*", "-"
+_VOTE_SCORES = ("accuracy", "f1_first", "f1_second", "f1_macro", "balanced_accuracy")
+_RECORDED = (
+    *(f"{score}_{when}" for when in ("one_pass", "final") for score in _VOTE_SCORES),
+    *("cost_increments", "cost_final_fit", "n_representatives"),
+    *("minimum_majority", "largest_share", "gini", "refused"),
+)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean and its standard error; NaN where there are too few values."""
+
+    mean: float
+    error: float = math.nan
+
+    @classmethod
+    def of(cls, values: Iterable[float | None]) -> "Estimate":
+        """Return the estimate from all values that are neither None nor NaN."""
+        numbers = np.array(list(values), dtype=np.float64)  # None becomes NaN
+        numbers = numbers[~np.isnan(numbers)]
+        mean = float(numbers.mean()) if len(numbers) else math.nan
+        if len(numbers) < 2:
+            return cls(mean)
+        return cls(mean, float(numbers.std(ddof=1) / math.sqrt(len(numbers))))
+
+    def over(self, whole: float) -> "Estimate":
+        """Return the estimate as a share of ``whole``; NaN where that is zero."""
+        whole = whole or math.nan
+        return Estimate(self.mean / whole, self.error / whole)
+
+    def differs_from(self, value: float | None) -> bool:
+        """Return whether ``value``, printed with three digits, is two standard errors away."""
+        return value is not None and abs(self.mean - value) > 2 * self.error + 0.0005
+
+    def text(self, published: float | None = None) -> str:
+        """Return the mean and its error, marked if ``published`` differs from it."""
+        if math.isnan(self.mean):
+            return EMPTY
+        error = "" if math.isnan(self.error) else f" ± {self.error:.3f}"
+        return f"{self.mean:.3f}{error}{MARK if self.differs_from(published) else ''}"
+
+
+def published(name: str) -> list[dict[str, str]]:
+    """Return a table of the paper, one mapping per row."""
+    text = (files("skliquid.experiments") / "published" / f"{name}.csv").read_text("utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+@cache
+def published_values(name: str) -> dict[tuple[str, str, str], float]:
+    """Return the numbers of a table of results by dataset, ensemble and measure."""
+    return {
+        (row["dataset"], row["ensemble"], measure): float(row[measure])
+        for row in published(name)
+        for measure in ("accuracy", "f1", "cost")
+    }
+
+
+def estimates(
+    results: Results, key: Callable[[Trial], Key], direct: str | None
+) -> dict[Key, dict[str, Estimate]]:
+    """Return the measures of each group of trials, costs relative to those of Direct.
+
+    Parameters
+    ----------
+    results : sequence of (Trial, Result)
+        All trials, those of Direct among them.
+    key : callable
+        The group of a trial, a tuple that ends in the label of its method.
+    direct : str or None
+        The label of Direct; None if it was not run, and costs are NaN.
+    """
+    groups: dict[Key, list[Mapping[str, float | None]]] = defaultdict(list)
+    for trial, result in results:
+        groups[key(trial)].append(_measures(trial, result))
+    measured = {
+        group: {name: Estimate.of(trial[name] for trial in trials) for name in trials[0]}
+        for group, trials in groups.items()
+    }
+    costs = {group[:-1]: m["cost"].mean for group, m in measured.items() if group[-1] == direct}
+    return {
+        group: m | {"cost": m["cost"].over(costs.get(group[:-1], math.nan))}
+        for group, m in measured.items()
+    }
+
+
+def _measures(trial: Trial, result: Result) -> dict[str, float | None]:
+    """Return the measures of the paper's tables by the rules of the protocol, and all others."""
+    is_boosted, is_paper = trial.method["method"] == "adaboost", trial.protocol == "paper"
+    when = "final" if is_boosted else PROTOCOLS[trial.protocol].judged
+    f1 = "f1_second" if is_boosted and trial.data != "heart" else "f1_first"
+    increments = result.get("cost_increments", 0)
+    if is_paper:
+        increments = result.get("cost_increments_nominal", increments)
+    if trial.method.get("mechanism") == "direct":
+        increments = 0
+    return {
+        "accuracy": result.get(f"accuracy_{when}"),
+        "f1": result.get(f"{f1 if is_paper else 'f1_macro'}_{when}"),
+        "cost": result.get("cost_final_fit", math.nan) + increments,
+    } | {name: result.get(name) for name in _RECORDED}
+
+
+def by_method(
+    experiment: Experiment, results: Results, protocol: str
+) -> dict[tuple[str, str], list[Result]]:
+    """Return the results under ``protocol`` by dataset and label of the method."""
+    groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
+    for trial, result in results:
+        if trial.protocol == protocol:
+            groups[trial.data, experiment.label(trial)].append(result)
+    return groups
+
+
+def datasets_of(results: Results) -> list[str]:
+    """Return the datasets of the results, ``file::target`` for each target of a file."""
+    return list(dict.fromkeys(trial.data for trial, _ in results))
