@@ -13,7 +13,7 @@ from experiments.test_runner import deadly  # noqa: F401 - a fixture
 from skliquid import cluster as connection
 from skliquid.cluster import ClusterError
 from skliquid.experiments import cluster as cluster_module
-from skliquid.experiments.cluster import run_as_asked, run_on_cluster
+from skliquid.experiments.cluster import run_if_same, run_on_cluster
 from skliquid.experiments.runner import run_trials
 from skliquid.experiments.store import Store
 from skliquid.experiments.trial import Trial
@@ -83,7 +83,7 @@ def test_a_worker_with_other_code_runs_nothing(cluster, tmp_path, monkeypatch):
 
 
 def test_a_trial_that_is_the_same_everywhere_is_run():
-    assert run_as_asked(TRIALS[0], TRIALS[0].key)["n_increments"] > 1
+    assert run_if_same(TRIALS[0], TRIALS[0].key)["n_increments"] > 1
 
 
 def test_a_trial_that_fails_or_kills_is_recorded_and_the_rest_goes_on(tmp_path, deadly):  # noqa: F811 (it is the fixture)

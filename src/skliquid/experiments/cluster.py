@@ -1,4 +1,4 @@
-"""Trials on a cluster: workers run them, and only the driver writes the store."""
+"""Trials on a Dask cluster: workers run them, and only the driver writes the store."""
 
 import platform
 from collections import deque
@@ -16,11 +16,11 @@ from skliquid.cluster import (
     words_for,
 )
 from skliquid.experiments.methods import Result
-from skliquid.experiments.runner import MOST_ATTEMPTS, Ledger, text_of
+from skliquid.experiments.runner import MOST_ATTEMPTS, Ledger, error_text
 from skliquid.experiments.store import Store
 from skliquid.experiments.trial import Trial
 
-_TRIALS_A_THREAD = 4
+_TRIALS_PER_THREAD = 4
 _OTHER_CODE = (
     "Workers must have the code and data that the driver has: on {machine} there is another "
     "version of skliquid, of {dataset}, or of a mechanism. Install the same there and start the "
@@ -29,7 +29,7 @@ _OTHER_CODE = (
 
 
 class OtherCodeError(RuntimeError):
-    """A worker would run another trial than it was asked for."""
+    """A worker has other code or data than the driver."""
 
 
 def run_on_cluster(
@@ -40,34 +40,18 @@ def run_on_cluster(
     timeout: float = 60,
     report: Callable[[int], None] = lambda _: None,
 ) -> int:
-    """Run ``trials`` on the cluster at ``address`` and store what they give.
+    """Run ``trials`` on the cluster at ``address`` and store their results; return how many failed.
 
-    A trial that raises is tried again, as on one machine, and so is one whose worker is lost. One
-    that ends its workers over and over is stored with that as its error.
-
-    Parameters
-    ----------
-    trials : sequence of Trial
-        What to run.
-    store : Store
-        Where results go; nobody but this process writes to it.
-    address : str
-        Where the scheduler is.
-    timeout : float
-        For how many seconds to wait for the scheduler, or for a worker when there is none.
-    report : callable
-        Is told how many more trials are on disk.
-
-    Returns
-    -------
-    n_failed : int
-        How many failed.
+    A trial that raises is tried again, as on one machine, and so is one whose worker is lost. A
+    trial that ends several workers is stored with that as its error. ``timeout`` is how many
+    seconds to wait for the scheduler, or for a worker when there is none; ``report`` is called with
+    the number of trials that have been written to disk since its last call.
 
     Raises
     ------
     ClusterError
-        When the scheduler is lost, or there are no workers, or they have other code. What was
-        finished is stored by then.
+        When the scheduler is lost, or there are no workers, or they have other code. All trials
+        that have finished are stored before.
     """
     if not trials:
         return 0
@@ -75,15 +59,15 @@ def run_on_cluster(
     with connected(address, timeout=timeout) as client:
         run = _Run(client, ledger, timeout, deque(trials))
         try:
-            while run.goes_on():
+            while run.submit_more():
                 run.take_next()
         finally:
             ledger.write()
     return ledger.n_failed
 
 
-def run_as_asked(trial: Trial, key: str) -> Result:
-    """Return the result of ``trial``, if it is here what it is where it was asked for."""
+def run_if_same(trial: Trial, key: str) -> Result:
+    """Return the result of ``trial``, if code and data of the worker give it the driver's key."""
     if trial.key != key:
         raise OtherCodeError(platform.node())
     return trial.run()
@@ -93,8 +77,8 @@ def run_as_asked(trial: Trial, key: str) -> Result:
 class _Run:
     """Trials that wait, run, or are suspected to end their workers.
 
-    A scheduler suspects all trials that a lost worker had, also those that were in line behind the
-    one that ended it. So when all else is done, suspects run again, one at a time.
+    A scheduler suspects all trials of a lost worker, also those that were queued behind the one
+    that ended it. So after all other trials, suspects run again, one at a time.
     """
 
     client: Any
@@ -105,43 +89,42 @@ class _Run:
     suspects: deque[Trial] = field(default_factory=deque)
     runs_alone: bool = False
 
-    def goes_on(self) -> bool:
-        """Give the workers something to do, and return whether there is anything left."""
+    def submit_more(self) -> bool:
+        """Keep the workers busy, and return whether any trial is running."""
         if self.waiting:
             n_threads = sum(threads_of_workers(self.client, timeout=self.timeout).values())
             # enough to keep them busy, and no more for the scheduler to remember
-            n_more = _TRIALS_A_THREAD * n_threads - len(self.running)
-            n_more = max(min(n_more, len(self.waiting)), 0)
-            self._submit([self.waiting.popleft() for _ in range(n_more)])
+            n_free = max(_TRIALS_PER_THREAD * n_threads - len(self.running), 0)
+            self._submit([self.waiting.popleft() for _ in range(min(n_free, len(self.waiting)))])
         self.runs_alone = not self.running and bool(self.suspects)
         if self.runs_alone:
             self._submit([self.suspects.popleft()])
         return bool(self.running)
 
     def take_next(self) -> None:
-        """Wait until some trials have ended, and write down what became of them."""
+        """Wait until a trial has ended, and record the outcome of all that have."""
         running, timeout = list(self.running), self.timeout
         ended = done(self.client, running, timeout=timeout, wait_for="FIRST_COMPLETED")
-        well = [future for future in ended if future.status == "finished"]
-        found = results(self.client, well, timeout=timeout) if well else []
-        for future, result in zip(well, found, strict=True):
+        finished = [future for future in ended if future.status == "finished"]
+        values = results(self.client, finished, timeout=timeout) if finished else []
+        for future, result in zip(finished, values, strict=True):
             self.ledger.add((self.running.pop(future), result, None))
-        for future in ended.difference(well):
+        for future in ended.difference(finished):
             self._take_failed(self.running.pop(future), future.exception())
 
     def _submit(self, trials: Sequence[Trial]) -> None:
         if not trials:
             return
-        asked = [(trial, trial.key) for trial in trials]
-        futures = submitted(self.client, run_as_asked, asked, retries=MOST_ATTEMPTS - 1)
+        arguments = [(trial, trial.key) for trial in trials]
+        futures = submitted(self.client, run_if_same, arguments, retries=MOST_ATTEMPTS - 1)
         self.running.update(zip(futures, trials, strict=True))
 
     def _take_failed(self, trial: Trial, error: Any) -> None:
         if isinstance(error, OtherCodeError):
-            told = _OTHER_CODE.format(machine=error, dataset=trial.dataset)
-            raise ClusterError(told) from error
+            message = _OTHER_CODE.format(machine=error, dataset=trial.dataset)
+            raise ClusterError(message) from error
         killed = words_for(error)
         if killed and not self.runs_alone:
             self.suspects.append(trial)
         else:
-            self.ledger.add((trial, None, killed or text_of(error)))
+            self.ledger.add((trial, None, killed or error_text(error)))

@@ -17,12 +17,13 @@ from skliquid.experiments.spec import Experiment
 from skliquid.mechanisms import CANDIDATES, MECHANISMS
 from skliquid.theory import group_accuracy, pivotal_examples, pivotal_voters
 
-_RIGHT, _WRONG, _FAINT = "#0072B2", "#D55E00", "0.75"
-_ROWS_OF_AN_INCREMENT = 20
+_BLUE, _ORANGE = "#0072B2", "#D55E00"
+_CENTRED: dict[str, Any] = {"ha": "center", "va": "center"}
+_ROWS_PER_INCREMENT = 20
 
 
 class Step(NamedTuple):
-    """What is known at an increment: who delegates to whom, and each voter's mean accuracy."""
+    """The state at an increment: the delegation graph, and the mean accuracy of each voter."""
 
     graph: DelegationGraph
     accuracy: Floats
@@ -32,21 +33,15 @@ def worked_example(accuracy: Sequence[Sequence[float]], n_final: int) -> list[St
     """Return the states of the paper's Figure 1: at each increment, the weakest voter delegates.
 
     By the caption, v_3 delegates to v_1, which is a delegator itself by then. Max does so when it
-    compares the candidates' own weights and any voter is a candidate.
-
-    Parameters
-    ----------
-    accuracy : sequence of sequences of float
-        The accuracy of each voter on each increment.
-    n_final : int
-        The number of representatives at which delegation ends.
+    compares the candidates' own weights and any voter is a candidate. ``accuracy`` is that of each
+    voter on each increment; delegation ends with ``n_final`` representatives.
     """
     measured = np.array(accuracy)
     graph, estimate = DelegationGraph.direct(measured.shape[1]), estimate_of(measured.shape[1])
     steps = []
-    for of_increment in measured:
+    for increment in measured:
         voters = graph.representatives
-        estimate = estimate.update(voters, of_increment[voters], _ROWS_OF_AN_INCREMENT)
+        estimate = estimate.update(voters, increment[voters], _ROWS_PER_INCREMENT)
         steps.append(Step(graph, estimate.mean))
         n_delegators = int(len(voters) > n_final)
         rng = np.random.default_rng(0)  # nothing is left to chance: there are no ties
@@ -62,11 +57,10 @@ def states_with_pivotal_voters() -> list[NDArray[np.bool_]]:
     In both, every voter is pivotal, and v_1 may delegate to v_2 without changing the group's
     accuracy. In the first only the last two examples are pivotal, in the second all are.
     """
-    last_two, everything = np.array([False, False, False, True, True]), np.ones(5, dtype=np.bool_)
-    return [_search_state(last_two), _search_state(everything)]
+    return [_search_state([False, False, False, True, True]), _search_state([True] * 5)]
 
 
-def _search_state(pivotal: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _search_state(pivotal: Sequence[bool]) -> NDArray[np.bool_]:
     """Return a state of five voters in which just these examples are ``pivotal``."""
     rng = np.random.default_rng(0)
     v_1_delegated_to_v_2 = [0, 2, 1, 1, 1]
@@ -81,17 +75,55 @@ def _search_state(pivotal: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def worked_example_figure(experiment: Experiment) -> Figure:
-    """Return the paper's Figure 1: a panel per increment, weight as area."""
+    """Return the paper's Figure 1: one panel per increment, weight as area."""
     steps = worked_example(experiment.options["accuracy"], experiment.options["n_final"])
     with style():
         figure = Figure(figsize=(PAGE, 2.0), layout="constrained")
         panels = figure.subplots(1, len(steps), squeeze=False)[0]
+        before = steps[0].graph
         for t, (axes, step) in enumerate(zip(panels, steps, strict=True), start=1):
-            before = steps[t - 2].graph if t > 1 else step.graph
             _draw_step(axes, step, before)
-            n_left = len(step.graph.representatives)
+            before, n_left = step.graph, len(step.graph.representatives)
             axes.set_title(f"t = {t}: {n_left} of {step.graph.n_voters} train", pad=2)
     return figure
+
+
+def _draw_step(axes: Axes, step: Step, before: DelegationGraph) -> None:
+    n = step.graph.n_voters
+    angles = np.pi / 2 - 2 * np.pi * np.arange(n) / n
+    places = np.column_stack([np.cos(angles), np.sin(angles)])
+    for voter, delegate in enumerate(step.graph.delegation.tolist()):
+        if delegate != voter:
+            is_new = before.delegation[voter] == voter
+            _draw_arrow(axes, places[voter], places[delegate], is_new=is_new)
+    for voter in range(n):
+        _draw_voter(axes, step, voter, *places[voter].tolist())
+    axes.set(xlim=(-2.1, 2.1), ylim=(-1.2, 1.5), aspect="equal")
+    axes.axis("off")
+
+
+def _draw_arrow(axes: Axes, start: Floats, end: Floats, *, is_new: bool) -> None:
+    look: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 9, "shrinkA": 9, "shrinkB": 14}
+    if is_new:
+        look |= {"color": "black", "linewidth": 1.6}
+    else:
+        look |= {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (3, 1.5))}
+    axes.add_patch(FancyArrowPatch(tuple(start), tuple(end), **look))
+
+
+def _draw_voter(axes: Axes, step: Step, voter: int, x: float, y: float) -> None:
+    weight = step.graph.weights[voter]
+    radius = 0.19 * np.sqrt(max(weight, 0.6))
+    face, edge, ink = (_BLUE, _BLUE, "white") if weight else ("white", "0.6", "0.4")
+    axes.add_patch(Circle((x, y), radius, facecolor=face, edgecolor=edge, zorder=3))
+    axes.text(x, y, f"$v_{voter + 1}$", color=ink, zorder=4, **_CENTRED)
+    lines = [f"$q$ = {step.accuracy[voter]:.2f}"] + [f"$w$ = {weight}"] * bool(weight)
+    apart = radius + 0.1
+    if abs(x) < 0.1:  # at the top
+        axes.text(x, y + apart, ", ".join(lines), ha="center", va="bottom", fontsize=6.5)
+    else:
+        x, side = (x + apart, "left") if x > 0 else (x - apart, "right")
+        axes.text(x, y, "\n".join(lines), ha=side, va="center", fontsize=6.5)
 
 
 def pivotal_states_figure() -> Figure:
@@ -106,75 +138,22 @@ def pivotal_states_figure() -> Figure:
     return figure
 
 
-def _draw_step(axes: Axes, step: Step, before: DelegationGraph) -> None:
-    graph, n = step.graph, step.graph.n_voters
-    angles = np.pi / 2 - 2 * np.pi * np.arange(n) / n
-    places = np.column_stack([np.cos(angles), np.sin(angles)])
-    radius = 0.19 * np.sqrt(np.maximum(graph.weights, 0.6))
-    for voter, delegate in enumerate(graph.delegation.tolist()):
-        if delegate != voter:
-            is_new = before.delegation[voter] == voter
-            arrow = FancyArrowPatch(
-                tuple(places[voter]),
-                tuple(places[delegate]),
-                arrowstyle="-|>",
-                mutation_scale=9,
-                shrinkA=9,
-                shrinkB=14,
-                color="black" if is_new else "0.55",
-                linewidth=1.6 if is_new else 1.0,
-                linestyle="-" if is_new else (0, (3, 1.5)),
-            )
-            axes.add_patch(arrow)
-    for voter in range(n):
-        is_representative = graph.weights[voter] > 0
-        circle: Any = axes.add_patch(
-            _circle(places[voter], radius[voter], is_representative=is_representative)
-        )
-        circle.set_zorder(3)
-        x, y = places[voter].tolist()
-        colour = "white" if is_representative else "0.4"
-        axes.text(x, y, f"$v_{voter + 1}$", ha="center", va="center", color=colour, zorder=4)
-        lines = [f"$q$ = {step.accuracy[voter]:.2f}"]
-        lines += [f"$w$ = {graph.weights[voter]}"] if is_representative else []
-        apart = radius[voter] + 0.1
-        if abs(x) < 0.1:  # at the top
-            axes.text(x, y + apart, ", ".join(lines), ha="center", va="bottom", fontsize=6.5)
-        else:
-            x, side = (x + apart, "left") if x > 0 else (x - apart, "right")
-            axes.text(x, y, "\n".join(lines), ha=side, va="center", fontsize=6.5)
-    axes.set(xlim=(-2.1, 2.1), ylim=(-1.2, 1.5), aspect="equal")
-    axes.axis("off")
-
-
-def _circle(place: Floats, radius: float, *, is_representative: bool) -> Any:
-    face = _RIGHT if is_representative else "white"
-    return Circle(
-        (place[0], place[1]),
-        radius,
-        facecolor=face,
-        edgecolor=_RIGHT if is_representative else "0.6",
-    )
-
-
 def _draw_state(axes: Axes, state: NDArray[np.bool_]) -> None:
     n_voters, n_examples = state.shape
-    pivotal, is_framed = pivotal_voters(state), pivotal_examples(state)
+    pivotal = pivotal_voters(state)
     for (voter, example), is_right in np.ndenumerate(state):
         face = "#cfe6f5" if pivotal[voter, example] else "white"
         corner = (example - 0.5, voter - 0.5)
-        axes.add_patch(Rectangle(corner, 1, 1, facecolor=face, edgecolor=_FAINT, linewidth=0.5))
-        mark, colour = ("\N{CHECK MARK}", _RIGHT) if is_right else ("\N{MULTIPLICATION X}", _WRONG)
-        axes.text(example, voter, mark, ha="center", va="center", color=colour, fontsize=10)
-    for example in np.flatnonzero(is_framed).tolist():
-        axes.add_patch(
-            Rectangle((example - 0.46, -0.46), 0.92, n_voters - 0.08, fill=False, linewidth=1.4)
-        )
+        axes.add_patch(Rectangle(corner, 1, 1, facecolor=face, edgecolor="0.75", linewidth=0.5))
+        mark, ink = ("\N{CHECK MARK}", _BLUE) if is_right else ("\N{MULTIPLICATION X}", _ORANGE)
+        axes.text(example, voter, mark, color=ink, fontsize=10, **_CENTRED)
+    for example in np.flatnonzero(pivotal_examples(state)).tolist():
+        corner, height = (example - 0.46, -0.46), n_voters - 0.08
+        axes.add_patch(Rectangle(corner, 0.92, height, fill=False, linewidth=1.4))
     axes.set(xlim=(-0.55, n_examples - 0.45), ylim=(n_voters - 0.45, -0.55), aspect="equal")
     axes.set_xticks(range(n_examples), [f"$m_{k + 1}$" for k in range(n_examples)])
     axes.set_yticks(range(n_voters), [f"$v_{k + 1}$" for k in range(n_voters)])
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.grid(visible=False)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)

@@ -108,7 +108,7 @@ def estimates(
 def _measures(trial: Trial, result: Result) -> dict[str, float | None]:
     """Return the measures of the paper's tables by the rules of the protocol, and all others."""
     is_boosted, is_paper = trial.method["method"] == "adaboost", trial.protocol == "paper"
-    when = "final" if is_boosted else PROTOCOLS[trial.protocol].judged
+    when = "final" if is_boosted else PROTOCOLS[trial.protocol].reported
     f1 = "f1_second" if is_boosted and trial.data != "heart" else "f1_first"
     increments = result.get("cost_increments", 0)
     if is_paper:

@@ -1,4 +1,4 @@
-"""Methods: what is trained in a trial, and what is recorded of it."""
+"""Methods: the ensembles that trials train, and what is recorded of them."""
 
 import importlib
 import math
@@ -31,7 +31,7 @@ ESTIMATORS = {"sgd": SGDClassifier, "tree": lambda: DecisionTreeClassifier(max_d
 
 
 def run(method: Mapping[str, Any], halves: Halves, protocol: Protocol, seed: int) -> Result:
-    """Train one method on one half, judge it on the other, and return what is recorded."""
+    """Train a method on one half, score it on the other, and return the record."""
     start = perf_counter()
     result = METHODS[method["method"]](dict(method), halves, protocol, seed)
     return result | {"seconds": perf_counter() - start}
@@ -81,7 +81,7 @@ def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int
 
 
 def adaboost(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int) -> Result:
-    """Return the record of AdaBoost; scikit-learn refuses voters that are worse than chance."""
+    """Return the record of AdaBoost; scikit-learn refuses estimators worse than chance."""
     is_real = method["estimator"] == "tree" and protocol.varied(method).boosting == "SAMME.R"
     real: Any = partial(RealAdaBoost, n_classes=halves.n_classes)
     ensemble = (real if is_real else AdaBoostClassifier)(
@@ -96,12 +96,11 @@ def adaboost(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: i
             raise
         return {"refused": True}
     predicted = ensemble.predict(halves.X_test)
-    passes = sum(getattr(each, "n_iter_", 1) for each in ensemble.estimators_)
-    size = len(ensemble.estimators_)
+    passes = sum(getattr(estimator, "n_iter_", 1) for estimator in ensemble.estimators_)
     return _scores(predicted, halves.y_test, halves.n_classes, "final") | {
         "cost_increments": 0,
         "cost_final_fit": int(passes) * len(halves.y_train),
-        "n_representatives": size,
+        "n_representatives": len(ensemble.estimators_),
     }
 
 
@@ -109,7 +108,7 @@ METHODS = {"liquid": liquid, "adaboost": adaboost}
 
 
 def mechanism_named(name: str) -> Any:
-    """Return the mechanism of that name, or the one that ``module:name`` points at."""
+    """Return the mechanism of that name, or that at ``module:name``."""
     if ":" not in name:
         return as_mechanism(name)
     module, attribute = name.split(":", 1)
@@ -149,14 +148,14 @@ def _predicted(training: Training, halves: Halves) -> Labels:
 
 
 def _scores(predicted: Labels, y: Labels, n_classes: int, when: str) -> Result:
-    """Return scikit-learn's measures of a vote, from how often each class is taken for which."""
+    """Return scikit-learn's scores of predictions, all from one confusion matrix."""
     counts = np.bincount(y * n_classes + predicted, minlength=n_classes**2)
-    taken = counts.reshape(n_classes, n_classes)
-    right, present, claimed = np.diag(taken), taken.sum(axis=1), taken.sum(axis=0)
-    f1 = 2 * right / np.maximum(present + claimed, 1)
-    recall = right[present > 0] / present[present > 0]
+    confusion = counts.reshape(n_classes, n_classes)
+    correct, present, claimed = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
+    f1 = 2 * correct / np.maximum(present + claimed, 1)
+    recall = correct[present > 0] / present[present > 0]
     return {
-        f"accuracy_{when}": float(right.sum() / len(y)),
+        f"accuracy_{when}": float(correct.sum() / len(y)),
         f"f1_first_{when}": float(f1[0]),
         f"f1_second_{when}": float(f1[1]),
         f"f1_macro_{when}": float(f1.mean()),

@@ -1,4 +1,4 @@
-"""Protocols: how a dataset becomes two halves, and by what rules a trial is judged."""
+"""Protocols: how a dataset is split into halves, and by which rules a trial is run and scored."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,12 +17,12 @@ from skliquid.datasets import load_dataset
 from skliquid.ensemble import FEATURES_PER_VOTER
 
 VARIATIONS = ("features_per_voter", "candidates", "weight_of", "stopping_rule", "boosting")
-"""Rules that a method may set otherwise, in a trial with the same halves and the same seeds."""
+"""Rules that a method may override, in a trial with the same halves and the same seeds."""
 
 
 @dataclass(frozen=True)
 class Halves:
-    """A dataset cut in two: one half to learn from, one to be judged on."""
+    """A dataset split in two: a training half and a test half."""
 
     X_train: Floats
     y_train: Labels
@@ -38,23 +38,22 @@ class Protocol:
     Parameters
     ----------
     prepare : callable
-        ``prepare(X, is_train, kinds)`` returns the features as voters see them, from numbers and
-        the positions of categories in sorted order.
+        ``prepare(X, is_train, column_types)`` returns the features as voters see them, from numbers and
+        categories that are encoded as their positions in sorted order.
     drops_missing : bool
         Whether rows with a missing value are left out.
     rounding : str
         How a share of the representatives becomes a number of delegators.
     goes_on : bool
-        Whether representatives go on training when nobody delegates any more.
-    judged : str
-        Which of the accuracies that every trial records is reported.
+        Whether representatives continue training when no voter delegates any more.
+    reported : str
+        Which of the scores that every trial records is reported, ``"one_pass"`` or ``"final"``.
     features_per_voter : int, float or "all"
         How many features each voter sees, drawn once per voter without replacement: a number
         (all where a dataset has fewer), a share, or all. AdaBoost sees all.
-    candidates : str
-        Whom a delegator may choose, as in the ensemble.
-    weight_of : str or None
-        Whose weight a mechanism compares, as in ``Mechanism``; None for the mechanism's own choice.
+    candidates, weight_of : str
+        Whom a delegator may choose, and whose weight is compared, as in ``Mechanism``; None for
+        the default of the mechanism.
     stopping_rule : str or None
         When a final fit ends, as in ``LinearPool``; None for the installed scikit-learn's rule.
     boosting : str
@@ -65,7 +64,7 @@ class Protocol:
     drops_missing: bool
     rounding: Literal["at_least_one", "floor"]
     goes_on: bool
-    judged: str
+    reported: Literal["one_pass", "final"]
     features_per_voter: int | float | Literal["all"] = "all"
     candidates: Literal["representatives", "voters"] = "representatives"
     weight_of: Literal["guru", "candidate"] | None = None
@@ -73,32 +72,29 @@ class Protocol:
     boosting: Literal["SAMME", "SAMME.R"] = "SAMME"
 
     def varied(self, method: Mapping[str, Any]) -> "Protocol":
-        """Return these rules with those that ``method`` sets otherwise."""
+        """Return these rules with those that ``method`` overrides."""
         names = ("goes_on", *VARIATIONS)
         return replace(self, **{name: method[name] for name in names if name in method})
 
 
-def raw(X: Floats, is_train: NDArray[np.bool_], kinds: Sequence[str]) -> Floats:
-    """Return numbers as they are, positions of categories as if they were numbers, no times."""
-    return X[:, [k for k, kind in enumerate(kinds) if kind != "time"]]
+def raw(X: Floats, is_train: NDArray[np.bool_], column_types: Sequence[str]) -> Floats:
+    """Return numbers unscaled and positions of categories as if they were numbers; no times."""
+    return X[:, [k for k, column_type in enumerate(column_types) if column_type != "time"]]
 
 
-def scaled(X: Floats, is_train: NDArray[np.bool_], kinds: Sequence[str]) -> Floats:
-    """Return numbers scaled and categories one-hot, as the training half says; no times."""
-    coder = make_column_transformer(
-        (
-            make_pipeline(SimpleImputer(strategy="median"), StandardScaler()),
-            _places(kinds, "numerical"),
-        ),
-        (
-            make_pipeline(
-                SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")
-            ),
-            _places(kinds, "categorical"),
-        ),
+def scaled(X: Floats, is_train: NDArray[np.bool_], column_types: Sequence[str]) -> Floats:
+    """Return numbers scaled and categories one-hot encoded, fitted to the training half; no times."""
+    numerical, categorical = (
+        [k for k, column_type in enumerate(column_types) if column_type == wanted]
+        for wanted in ("numerical", "categorical")
+    )
+    one_hot = OneHotEncoder(handle_unknown="ignore")
+    transformer = make_column_transformer(
+        (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), numerical),
+        (make_pipeline(SimpleImputer(strategy="most_frequent"), one_hot), categorical),
         sparse_threshold=0,
     )
-    numbers: Floats = coder.fit(X[is_train]).transform(X)
+    numbers: Floats = transformer.fit(X[is_train]).transform(X)
     return numbers
 
 
@@ -108,39 +104,39 @@ PROTOCOLS: dict[str, Protocol] = {
         drops_missing=True,
         rounding="floor",
         goes_on=True,
-        judged="one_pass",
+        reported="one_pass",
         features_per_voter=FEATURES_PER_VOTER,
         candidates="voters",
         stopping_rule="loss",
         boosting="SAMME.R",
     ),
     "ours": Protocol(
-        scaled, drops_missing=False, rounding="at_least_one", goes_on=False, judged="final"
+        scaled, drops_missing=False, rounding="at_least_one", goes_on=False, reported="final"
     ),
 }
 
 
 @lru_cache(maxsize=2)
 def halves(dataset: str, target: str | None, protocol: str, seed: int) -> Halves:
-    """Return ``dataset`` under ``protocol``, cut in half at random."""
-    kinds, X, labels = rows(dataset, target, protocol)
+    """Return ``dataset`` under ``protocol``, split in half at random."""
+    column_types, X, labels = rows(dataset, target, protocol)
     is_train = np.zeros(len(labels), dtype=np.bool_)
     order = np.random.default_rng(seed).permutation(len(labels))
     is_train[order[: len(labels) // 2]] = True
-    numbers = PROTOCOLS[protocol].prepare(X, is_train, kinds)
-    n_classes = int(labels.max()) + 1
-    if len(np.unique(labels[is_train])) < n_classes:
+    numbers = PROTOCOLS[protocol].prepare(X, is_train, column_types)
+    n_classes, n_trained = int(labels.max()) + 1, len(np.unique(labels[is_train]))
+    if n_trained < n_classes:
         raise ValueError(
             f"dataset must have rows of all {n_classes} classes in its training half: that of "
-            f"{dataset} has {len(np.unique(labels[is_train]))}. Leave out classes that are rare."
+            f"{dataset} has {n_trained}. Leave out classes that are rare."
         )
     train, test = is_train, ~is_train
     return Halves(numbers[train], labels[train], numbers[test], labels[test], n_classes)
 
 
 def rows(dataset: str, target: str | None, protocol: str) -> tuple[tuple[str, ...], Floats, Labels]:
-    """Return the kinds of ``dataset``, and those rows and labels that ``protocol`` takes."""
-    kinds, X, labels = _coded(dataset, target)
+    """Return the column types of ``dataset``, and the rows and labels that ``protocol`` takes."""
+    column_types, X, labels = _encoded(dataset, target)
     if PROTOCOLS[protocol].drops_missing:
         complete = ~np.isnan(X).any(axis=1)
         if len(np.unique(labels[complete])) < 2:
@@ -150,35 +146,31 @@ def rows(dataset: str, target: str | None, protocol: str) -> tuple[tuple[str, ..
                 "Fill in the others, or leave out the columns with most of them."
             )
         X, labels = X[complete], labels[complete]
-    return kinds, X, labels
+    return column_types, X, labels
 
 
 @lru_cache(maxsize=8)
-def _coded(name: str, target: str | None) -> tuple[tuple[str, ...], Floats, Labels]:
-    """Return kinds, rows and labels of a dataset, categories as positions in sorted order.
+def _encoded(name: str, target: str | None) -> tuple[tuple[str, ...], Floats, Labels]:
+    """Return column types, rows and labels of a dataset, without columns that have no value.
 
-    Columns without a value are left out.
+    Categories are encoded as their positions in sorted order.
     """
     dataset = load_dataset(name, target=target)
-    columns = [_codes(*pair) for pair in zip(dataset.X.T, dataset.column_types, strict=True)]
-    known = [k for k, column in enumerate(columns) if not np.isnan(column).all()]
-    if not known:
+    columns = [_encode(*pair) for pair in zip(dataset.X.T, dataset.kinds, strict=True)]
+    filled = [k for k, column in enumerate(columns) if not np.isnan(column).all()]
+    if not filled:
         raise ValueError(
             f"dataset must have a feature with values: all cells of {name} but those of its class "
             "are missing. Give another file."
         )
     labels = np.unique(dataset.y, return_inverse=True)[1]
-    kinds = tuple(dataset.column_types[k] for k in known)
-    return kinds, np.column_stack([columns[k] for k in known]), labels
+    column_types = tuple(dataset.kinds[k] for k in filled)
+    return column_types, np.column_stack([columns[k] for k in filled]), labels
 
 
-def _codes(column: NDArray[Any], kind: str) -> Floats:
-    if kind == "numerical":
+def _encode(column: NDArray[Any], column_type: str) -> Floats:
+    if column_type == "numerical":
         return column.astype(np.float64)
-    codes, known = np.full(len(column), np.nan), np.array([each is not None for each in column])
-    codes[known] = np.unique(column[known].astype(str), return_inverse=True)[1]
+    codes, is_known = np.full(len(column), np.nan), np.array([cell is not None for cell in column])
+    codes[is_known] = np.unique(column[is_known].astype(str), return_inverse=True)[1]
     return codes
-
-
-def _places(kinds: Sequence[str], kind: str) -> list[int]:
-    return [k for k, each in enumerate(kinds) if each == kind]

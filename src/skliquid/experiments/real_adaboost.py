@@ -1,4 +1,4 @@
-"""Real AdaBoost, the algorithm SAMME.R: scikit-learn's default until 1.5, and gone since 1.6."""
+"""Real AdaBoost, the algorithm SAMME.R: scikit-learn's default until 1.5, removed in 1.6."""
 
 from typing import Any
 
@@ -28,9 +28,9 @@ class RealAdaBoost:
     Parameters
     ----------
     estimator : DecisionTreeClassifier
-        What is boosted.
+        The tree that is boosted.
     n_estimators : int
-        The most that are fitted; fewer when one makes no error.
+        The largest number of trees; training ends earlier when a tree makes no error.
     n_classes : int
         Labels are 0 to ``n_classes - 1``.
     random_state : RandomState
@@ -52,11 +52,11 @@ class RealAdaBoost:
     def fit(self, X: Floats, y: Labels) -> "RealAdaBoost":
         """Fit the trees; ``y`` must contain every class."""
         n_classes = self._n_classes
-        X = X.astype(np.float32)  # as trees see it; converted once instead of in every call
+        X = X.astype(np.float32)  # what trees use; converted once instead of in every call
         codes = np.where(y[:, None] == np.arange(n_classes), 1.0, -1.0 / (n_classes - 1))
         weight = np.full(len(y), 1.0 / len(y))
         for _ in range(self._n_estimators):
-            weight = np.maximum(weight, _SMALLEST)  # as scikit-learn did: no row is ever lost
+            weight = np.maximum(weight, _SMALLEST)  # as scikit-learn did: no weight vanishes
             tree = clone(self._estimator)
             tree.set_params(random_state=self._random_state.randint(_LARGEST_SEED))
             tree.fit(X, y, sample_weight=weight, check_input=False)
@@ -71,7 +71,7 @@ class RealAdaBoost:
         return self
 
     def predict(self, X: Floats) -> Labels:
-        """Return the class with the largest sum; among equals the first."""
+        """Return the class with the largest sum, the first one of equals."""
         X, total = X.astype(np.float32), np.zeros((len(X), self._n_classes))
         for tree in self.estimators_:
             logarithms = _logarithms(tree.predict_proba(X, check_input=False))

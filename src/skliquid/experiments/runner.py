@@ -1,4 +1,4 @@
-"""The runner: trials on all cores, whatever happens to a process."""
+"""The runner: trials in parallel processes, which may fail or be killed."""
 
 import os
 import signal
@@ -22,27 +22,9 @@ _SECONDS_BETWEEN_WRITES = 0.5
 _ERROR_LENGTH = 2000
 
 
-def _one_process() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_prepare_process)
-
-
-@dataclass
-class _Job:
-    trial: Trial
-    n_attempts: int = 0
-
-
-@dataclass
-class _Worker:
-    """One process, which has one trial at a time: when it dies, it is known with which."""
-
-    job: _Job | None = None
-    executor: ProcessPoolExecutor = field(default_factory=_one_process)
-
-
 @dataclass
 class Ledger:
-    """Outcomes on their way to the disk, written a few at a time."""
+    """Outcomes on their way to the disk, written every half second."""
 
     store: Store
     report: Callable[[int], None]
@@ -51,14 +33,14 @@ class Ledger:
     last_write: float = field(default_factory=monotonic)
 
     def add(self, outcome: Outcome) -> None:
-        """Take what became of a trial, and write when it is time."""
+        """Take the outcome of a trial, and write all that are waiting when it is time."""
         self.waiting.append(outcome)
         self.n_failed += outcome[2] is not None
         if monotonic() - self.last_write > _SECONDS_BETWEEN_WRITES:
             self.write()
 
     def write(self) -> None:
-        """Write what is waiting."""
+        """Write all outcomes that are waiting."""
         if self.waiting:
             self.store.add(self.waiting)
             self.report(len(self.waiting))
@@ -72,58 +54,55 @@ def run_trials(
     n_jobs: int,
     report: Callable[[int], None] = lambda _: None,
 ) -> int:
-    """Run ``trials`` in ``n_jobs`` processes and store what they give; return how many failed.
+    """Run ``trials`` in ``n_jobs`` processes and store their results; return how many failed.
 
-    ``report`` is told how many more trials are on disk. A trial that fails, or whose process dies,
-    is tried again, ``MOST_ATTEMPTS`` times in all, and then stored with its error.
+    ``report`` is called with the number of trials that have been written to disk since its last
+    call. A trial that fails, or whose process dies, is tried again, ``MOST_ATTEMPTS`` times in
+    all, and then stored with its error. Each process has one trial at a time: when it dies, it is
+    clear which trial it was running.
     """
-    waiting = deque(_Job(trial) for trial in trials)
-    idle = [_Worker() for _ in range(min(n_jobs, len(trials)))]
-    running: dict[Future[Result], _Worker] = {}
+    waiting = deque((trial, 1) for trial in trials)
+    idle = [_new_process() for _ in range(min(n_jobs, len(trials)))]
+    running: dict[Future[Result], tuple[ProcessPoolExecutor, Trial, int]] = {}
     ledger = Ledger(store, report)
     try:
         while waiting or running:
             while waiting and idle:
-                worker = idle.pop()
-                worker.job = waiting.popleft()
-                running[worker.executor.submit(worker.job.trial.run)] = worker
+                (trial, attempt), process = waiting.popleft(), idle.pop()
+                running[process.submit(trial.run)] = process, trial, attempt
             for future in wait(running, return_when=FIRST_COMPLETED).done:
-                worker = running.pop(future)
-                idle.append(worker)
-                if outcome := _outcome(future, worker):
-                    ledger.add(outcome)
-                elif worker.job:
-                    waiting.append(worker.job)
+                process, trial, attempt = running.pop(future)
+                error = future.exception()
+                if isinstance(error, BrokenProcessPool):
+                    _end(process)
+                    process = _new_process()
+                idle.append(process)
+                if error is None:
+                    ledger.add((trial, future.result(), None))
+                elif attempt < MOST_ATTEMPTS:
+                    waiting.append((trial, attempt + 1))
+                else:
+                    ledger.add((trial, None, error_text(error)))
     finally:
         ledger.write()
-        for worker in [*idle, *running.values()]:
-            _end(worker.executor)
+        for process in [*idle, *(process for process, _, _ in running.values())]:
+            _end(process)
     return ledger.n_failed
 
 
-def _outcome(future: Future[Result], worker: _Worker) -> Outcome | None:
-    """Return what became of a worker's trial, or None when it should be tried again."""
-    job = worker.job
-    assert job is not None
-    job.n_attempts += 1
-    try:
-        return job.trial, future.result(), None
-    except BrokenProcessPool:
-        error = "The process died: it was killed, or ran out of memory."
-        _end(worker.executor)
-        worker.executor = _one_process()
-    except Exception as raised:
-        error = text_of(raised)
-    return (job.trial, None, error) if job.n_attempts >= MOST_ATTEMPTS else None
+def error_text(error: BaseException) -> str:
+    """Return an error and its traceback, as it is stored."""
+    if isinstance(error, BrokenProcessPool):
+        return "The process died: it was killed, or ran out of memory."
+    return "".join(traceback.format_exception(error))[-_ERROR_LENGTH:]
 
 
-def text_of(raised: BaseException) -> str:
-    """Return an error and where it came from, as it is stored."""
-    return "".join(traceback.format_exception(raised))[-_ERROR_LENGTH:]
+def _new_process() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_prepare_process)
 
 
 def _prepare_process() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver has heard it, and ends its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver ends its workers
     threading.Thread(target=_end_with_the_driver, daemon=True).start()
 
 
@@ -142,7 +121,7 @@ def _end(executor: ProcessPoolExecutor) -> None:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Turn a request to end, as a cluster sends it, into the same clean end as Ctrl-C."""
+    """Let SIGTERM, as batch systems send it, end the run as cleanly as Ctrl-C."""
     before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         yield

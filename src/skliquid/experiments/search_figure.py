@@ -91,8 +91,7 @@ def _draw_levels(axes: Any, sides: Sequence[Sequence[float]]) -> None:
     first, last = -_MARGIN, max(map(len, sides)) - 1 + _MARGIN
     axes.set_ternary_lim(first, last, first, last, first, last)
     axes.grid(False)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
+    axes.spines[:].set_visible(False)
     three = (axes.taxis, axes.laxis, axes.raxis)
     for axis, levels, label in zip(three, sides, _AXES.values(), strict=True):
         axis.set_ticks(range(len(levels)), [f"{level:g}" for level in levels])

@@ -1,4 +1,4 @@
-"""Trials: what one is, by what key it is known, and how it is run."""
+"""Trials: what identifies one, and how it is run."""
 
 import hashlib
 import importlib
@@ -20,17 +20,18 @@ from skliquid.datasets.catalogue import CATALOGUE
 from skliquid.experiments.methods import Result, run
 from skliquid.experiments.protocols import PROTOCOLS, VARIATIONS, halves
 
-_OF_EXPERIMENTS = ("methods", "protocols", "real_adaboost", "trial")
+_UNRELATED = ("cli", "cluster", "datasets", "experiments", "plotting", "streams")
+_RELATED = tuple(f"experiments/{n}.py" for n in ("methods", "protocols", "real_adaboost", "trial"))
 
 
 @dataclass(frozen=True)
 class Trial:
     """One method, trained once, on one half of one dataset.
 
-    Its random numbers follow from what it is, so that results depend neither on the order of
-    trials nor on who runs them. The cut into halves follows from dataset and number alone: in a
-    trial of the same number, all methods and protocols see the same halves. Methods that differ in
-    nothing but ``VARIATIONS`` also have the same seeds, so that one sees what each of these does.
+    Its random numbers follow from its fields, so that results depend neither on the order of
+    trials nor on the process that runs them. The split into halves follows from dataset and number
+    alone: all methods and protocols have the same halves in trials of the same number. Methods that
+    differ only in ``VARIATIONS`` also have the same seeds, so that their effect can be seen.
     """
 
     dataset: str
@@ -41,37 +42,37 @@ class Trial:
 
     @property
     def data(self) -> str:
-        """What it is run on, as one types it: a dataset's name, a file, or ``file::target``."""
+        """The dataset as it is typed: its name, a file, or ``file::target``."""
         return self.dataset if self.target is None else f"{self.dataset}::{self.target}"
 
     @property
     def key(self) -> str:
-        """A name for this trial on this data under this code, the same on every machine."""
+        """A hash of this trial, its data and the code, the same on every machine."""
         mechanism = self.method.get("mechanism", "")
         versions = [code_version(), _data_version(self.dataset), _own_code_version(mechanism)]
         return _hash(self._identity, *versions)
 
     @property
     def _identity(self) -> dict[str, Any]:
-        """What identifies this trial; rules that are the protocol's anyway are left out."""
+        """The fields of this trial; rules that are the same as the protocol's are left out."""
         rules = {name: getattr(PROTOCOLS[self.protocol], name) for name in VARIATIONS}
         method = {k: v for k, v in self.method.items() if k not in rules or v != rules[k]}
         return asdict(self) | {"method": method}
 
     def run(self) -> Result:
-        """Return what is recorded of this trial."""
-        cut = _seed("halves", self.dataset, self.number)
+        """Return the record of this trial."""
+        split = _seed("halves", self.dataset, self.number)
         unvaried = {k: v for k, v in self.method.items() if k not in VARIATIONS}
         seed = _seed(self._identity | {"method": unvaried})
         with _libraries().limit(limits=1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # raw features do not converge
-            data = halves(self.dataset, self.target, self.protocol, cut)
+            data = halves(self.dataset, self.target, self.protocol, split)
             return run(self.method, data, PROTOCOLS[self.protocol], seed)
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Return what computes with threads; to look for it takes longer than many a trial."""
+    """Return the libraries that use threads; finding them takes longer than some trials."""
     return ThreadpoolController()
 
 
@@ -80,9 +81,7 @@ def code_version() -> str:
     """Return a hash of all code that a trial's result may depend on."""
     digest = hashlib.sha256(native.SOURCES.encode())
     for path, content in sorted(_sources(files("skliquid"))):
-        folder, _, name = path.removesuffix(".py").rpartition("/")
-        is_of_trials = folder.split("/")[0] in ("", "mechanisms", "native", "pools")
-        if is_of_trials or (folder == "experiments" and name in _OF_EXPERIMENTS):
+        if path.partition("/")[0] not in _UNRELATED or path in _RELATED:
             digest.update(path.encode() + b"\0" + content + b"\0")
     return digest.hexdigest()[:16]
 
@@ -96,7 +95,7 @@ def _data_version(dataset: str) -> str:
 
 @cache
 def _own_code_version(mechanism: str) -> str:
-    """Return a hash of the module that a mechanism of the user's own is in."""
+    """Return a hash of the module of a user's mechanism, ``module:name``."""
     if ":" not in mechanism:
         return ""
     module = importlib.import_module(mechanism.partition(":")[0])
