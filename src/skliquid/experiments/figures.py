@@ -21,17 +21,7 @@ from skliquid.experiments.spec import Experiment
 from skliquid.experiments.variations import comparisons
 from skliquid.theory import delegation_cost
 
-_LINES: Sequence[dict[str, Any]] = (
-    {"color": "#000000", "linestyle": "-", "marker": ""},
-    {"color": "#E69F00", "linestyle": (0, (1, 1.2)), "marker": "v"},
-    {"color": "#0072B2", "linestyle": (0, (5, 1.5)), "marker": "s"},
-    {"color": "#56B4E9", "linestyle": (0, (5, 1.2, 1, 1.2)), "marker": "^"},
-    {"color": "#CC79A7", "linestyle": (0, (3, 1, 1, 1, 1, 1)), "marker": "D"},
-    {"color": "#D55E00", "linestyle": "-", "marker": "o"},
-    {"color": "#009E73", "linestyle": (0, (2, 1)), "marker": "P"},
-)
 COLUMN, PAGE = 3.4, 7.0  # inches
-_PLAIN = FuncFormatter(lambda value, _: f"{value:,g}")
 
 
 def style() -> AbstractContextManager[None]:
@@ -40,8 +30,9 @@ def style() -> AbstractContextManager[None]:
 
 
 def line_style(k: int) -> dict[str, Any]:
-    """Return colour, dashes and marker of the k-th line, which differ in greyscale as well."""
-    return {"markerfacecolor": "white"} | _LINES[k % len(_LINES)]
+    """Return colour, dashes and marker of the k-th line, inside the style."""
+    lines = list(matplotlib.rcParams["axes.prop_cycle"])
+    return {"markerfacecolor": "white", **lines[k % len(lines)]}
 
 
 def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
@@ -67,11 +58,9 @@ def delegation_cost_figure(experiment: Experiment) -> Figure:
         for k, n_final in enumerate(options["n_final"]):
             cost = [delegation_cost(options["n_voters"], n_final, float(rate)) for rate in rates]
             axes.plot(rates, cost, label=str(n_final), markevery=(5 + 9 * k, 50), **line_style(k))
-        axes.set(xscale="log", yscale="log")
-        show_plainly(axes.xaxis)
-        show_plainly(axes.yaxis)
-        axes.set_xlabel("Delegation rate, $1 - r$")
-        axes.set_ylabel("Delegation cost / increment size")
+        axes.set(xscale="log", xlabel="Delegation rate, $1 - r$")
+        axes.set(yscale="log", ylabel="Delegation cost / increment size")
+        show_plainly(axes.xaxis, axes.yaxis)
         axes.legend(title="$n^{\\mathrm{final}}$", reverse=True)
     return figure
 
@@ -83,28 +72,24 @@ def curves_figure(experiment: Experiment, results: Results, dataset: str, protoc
     wide to each side. The line of Direct, in which the number never changes, is drawn against the
     representatives that the last mechanism has at the same increment.
     """
-    groups = by_method(experiment, results, protocol)
-    trials = [groups[dataset, row.label] for row in experiment.rows]
+    rows, groups = experiment.rows, by_method(experiment, results, protocol)
+    trials = [groups[dataset, row.label] for row in rows]
     sizes = [_curve(group, "representatives")[0] for group in trials]
-    shrinking = [
-        size
-        for row, size in zip(experiment.rows, sizes, strict=True)
-        if len(size) and not row.is_direct
-    ]
+    shrinking = [size for k, size in enumerate(sizes) if trials[k] and not rows[k].is_direct]
     with style():
         figure = Figure(figsize=(PAGE, 2.75), layout="constrained")
         accuracy, majority = figure.subplots(1, 2)
         for axes, name in ((accuracy, "accuracy"), (majority, "minimum_majority")):
             axes.set(xscale="log", xlabel="Number of representatives")
-            for k, row in enumerate(experiment.rows):
+            for k, row in enumerate(rows):
                 if trials[k]:
                     x = shrinking[-1] if row.is_direct and shrinking else sizes[k]
                     _draw_curve(axes, x, _curve(trials[k], name), row.label, k)
-            _reverse(axes, max(row.method["n_estimators"] for row in experiment.rows))
+            _reverse(axes, max(row.method["n_estimators"] for row in rows))
         accuracy.set_ylabel("Test accuracy")
         majority.set(yscale="log", ylabel="Minimum majority")
         show_plainly(majority.yaxis)
-        _draw_legend(figure, n_columns=len(experiment.rows))
+        _draw_legend(figure, n_columns=len(rows))
     return figure
 
 
@@ -128,10 +113,9 @@ def _draw_curve(axes: Axes, x: Floats, curve: tuple[Floats, Floats], label: str,
 def _reverse(axes: Axes, n_voters: int) -> None:
     """Let representatives become fewer to the right, from all voters on."""
     least = axes.dataLim.x0 if axes.lines else n_voters / 10
+    show_plainly(axes.xaxis)
     ticks = LogLocator(subs=(1, 2, 5)).tick_values(least, n_voters)
     axes.set_xticks([*(tick for tick in ticks if least <= tick < n_voters / 1.5), n_voters])
-    axes.xaxis.set_major_formatter(_PLAIN)
-    axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xlim(n_voters, least / 1.05)
 
 
@@ -185,7 +169,7 @@ def _scan_figure(frame: pd.DataFrame, levels: pd.Series, label: str) -> Figure:
                 axes.plot(distance, label=dataset, **line_style(1 + k % 6))  # 0 is the mean's
             mean = part.groupby("level")["distance"].mean()
             axes.plot(mean, label="mean", **line_style(0) | {"linewidth": 2.2})
-            axes.plot(mean.idxmin(), mean.min(), "o", color="black", markersize=5)
+            axes.plot(mean.idxmin(), mean.min(), "ko", markersize=5)
             axes.set(xlabel=name, yscale="log")
             show_plainly(axes.yaxis)
             axes.set_xticks(mean.index, [f"{level:g}" for level in mean.index])
@@ -199,8 +183,9 @@ def _draw_legend(figure: Figure, n_columns: int) -> None:
     figure.legend(handles, labels, loc="outside upper center", ncols=n_columns)
 
 
-def show_plainly(axis: Axis) -> None:
-    """Label a logarithmic axis with plain numbers at 1, 2 and 5 times the powers of ten."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter(_PLAIN)
-    axis.set_minor_locator(NullLocator())
+def show_plainly(*logarithmic: Axis) -> None:
+    """Label axes with plain numbers at 1, 2 and 5 times the powers of ten."""
+    for axis in logarithmic:
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        axis.set_minor_locator(NullLocator())

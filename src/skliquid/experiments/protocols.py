@@ -38,8 +38,8 @@ class Protocol:
     Parameters
     ----------
     prepare : callable
-        ``prepare(X, is_train, column_types)`` returns the features as voters see them, from numbers and
-        categories that are encoded as their positions in sorted order.
+        ``prepare(X, is_train, column_types)`` returns the features as voters see them; in ``X``,
+        categories are encoded as their positions in sorted order.
     drops_missing : bool
         Whether rows with a missing value are left out.
     rounding : str
@@ -83,7 +83,7 @@ def raw(X: Floats, is_train: NDArray[np.bool_], column_types: Sequence[str]) -> 
 
 
 def scaled(X: Floats, is_train: NDArray[np.bool_], column_types: Sequence[str]) -> Floats:
-    """Return numbers scaled and categories one-hot encoded, fitted to the training half; no times."""
+    """Return numbers scaled and categories one-hot encoded, by the training half; no times."""
     numerical, categorical = (
         [k for k, column_type in enumerate(column_types) if column_type == wanted]
         for wanted in ("numerical", "categorical")

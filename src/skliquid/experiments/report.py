@@ -1,9 +1,9 @@
 """The report: every table and figure as files, and all of them on one page."""
 
-import base64
 import platform
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib.metadata import version
@@ -105,34 +105,29 @@ def _free_name(name: str, taken: set[str]) -> str:
 # What each kind of experiment shows
 
 
-def _diagrams(experiment: Experiment, _: Results) -> Iterator[Picture]:
+Contents = Iterable[Table | Picture]
+
+
+def _diagrams(experiment: Experiment, _: Results) -> Contents:
     caption = "Figure 1: the weakest delegates. Area is weight; black arrows are new."
     yield Picture(caption, "worked_example", diagrams.worked_example_figure(experiment))
     caption = "Figure 2: who is right on which example, in two states."
     yield Picture(caption, "pivotal_states", diagrams.pivotal_states_figure())
 
 
-def _harmful_states(experiment: Experiment, _: Results) -> Iterator[Table]:
-    yield tables.harmful_states_table(experiment)
-
-
-def _delegation_cost(experiment: Experiment, _: Results) -> Iterator[Picture]:
+def _delegation_cost(experiment: Experiment, _: Results) -> Contents:
     figure = figures.delegation_cost_figure(experiment)
     yield Picture(experiment.caption, experiment.name, figure)
 
 
-def _datasets(experiment: Experiment, _: Results) -> Iterator[Table]:
-    yield tables.dataset_table(experiment)
-
-
-def _search(experiment: Experiment, results: Results) -> Iterator[Table | Picture]:
+def _search(experiment: Experiment, results: Results) -> Contents:
     yield tables.search_table(experiment, results)
     for dataset in datasets_of(results):
         name = f"{experiment.name}_{_file_name(dataset)}"
         yield Picture(dataset, name, search_figure(experiment, results, dataset))
 
 
-def _curves(experiment: Experiment, results: Results) -> Iterator[Table | Picture]:
+def _curves(experiment: Experiment, results: Results) -> Contents:
     yield tables.curve_ends_table(experiment, results)
     yield tables.significance_table(experiment, results)
     for dataset, protocol in product(datasets_of(results), experiment.protocols):
@@ -141,24 +136,24 @@ def _curves(experiment: Experiment, results: Results) -> Iterator[Table | Pictur
         yield Picture(f"{dataset}, {tables.WHOSE[protocol]}", name, figure)
 
 
-def _results(experiment: Experiment, results: Results) -> Iterator[Table]:
+def _results(experiment: Experiment, results: Results) -> Contents:
     if experiment.published == "comparison":
         yield tables.headline_table(experiment, results)
     yield tables.results_table(experiment, results)
 
 
-def _variations(experiment: Experiment, results: Results) -> Iterator[Table | Picture]:
+def _variations(experiment: Experiment, results: Results) -> Contents:
     yield variation_table(experiment, results)
     if figure := figures.variation_figure(experiment, results):
         caption = "Mean distance to the published values."
         yield Picture(caption, f"{experiment.name}_distances", figure)
 
 
-_CONTENTS: dict[str, Callable[[Experiment, Results], Iterable[Table | Picture]]] = {
+_CONTENTS: dict[str, Callable[[Experiment, Results], Contents]] = {
     "diagrams": _diagrams,
-    "harmful_states": _harmful_states,
+    "harmful_states": lambda experiment, _: [tables.harmful_states_table(experiment)],
     "delegation_cost": _delegation_cost,
-    "datasets": _datasets,
+    "datasets": lambda experiment, _: [tables.dataset_table(experiment)],
     "search": _search,
     "curves": _curves,
     "results": _results,
@@ -224,14 +219,11 @@ def _section_html(section: Section) -> str:
     parts = [f'<h2 id="{escape(experiment.name)}">{escape(experiment.title)}</h2>']
     parts += [] if section.tables else [f"<p>{escape(experiment.caption)}</p>"]
     parts += [f'<p class="note">{n_trials}</p>'] if methods else []
-    parts += [_picture_html(escape(caption), svg) for caption, svg in section.pictures]
+    for caption, svg in section.pictures:
+        source = f"data:image/svg+xml;base64,{b64encode(svg.read_bytes()).decode()}"
+        image = f'<img alt="{escape(caption)}" src="{source}">'
+        parts.append(f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>")
     return f"<section>{''.join([*parts, *map(_table_html, section.tables)])}</section>"
-
-
-def _picture_html(caption: str, svg: Path) -> str:
-    content = base64.b64encode(svg.read_bytes()).decode()
-    image = f'<img alt="{caption}" src="data:image/svg+xml;base64,{content}">'
-    return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
 
 
 def _table_html(table: Table) -> str:

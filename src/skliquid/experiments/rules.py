@@ -62,23 +62,17 @@ _MATRIX = _Rule(
 )
 
 _METHOD_RULES = {
-    "method": _TEXT,
-    "mechanism": _TEXT,
-    "increment_size": _COUNT,
+    **dict.fromkeys(("method", "mechanism", "label"), _TEXT),
+    **dict.fromkeys(("increment_size", "n_estimators", "n_final"), _COUNT),
     "delegation_rate": _SHARE,
-    "n_estimators": _COUNT,
-    "n_final": _COUNT,
     "estimator": _one_of(ESTIMATORS),
     "competence": _one_of(COMPETENCE),
-    "goes_on": _FLAG,
-    "final_fit": _FLAG,
-    "curves": _FLAG,
+    **dict.fromkeys(("goes_on", "final_fit", "curves"), _FLAG),
     "features_per_voter": _FEATURES,
     "candidates": _one_of(CANDIDATES),
     "weight_of": _one_of(("guru", "candidate")),
     "stopping_rule": _one_of(STOPPING_RULES),
     "boosting": _one_of(("SAMME", "SAMME.R")),
-    "label": _TEXT,
 }
 _REQUIRED: dict[str, tuple[str, ...]] = {
     "liquid": ("method", "mechanism", *AXES, "n_final"),

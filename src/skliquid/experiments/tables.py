@@ -4,6 +4,7 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations, product
 from string import Template
@@ -12,7 +13,7 @@ from typing import Any
 import pandas as pd
 from scipy.stats import ks_2samp, mannwhitneyu
 
-from skliquid.datasets import DATASET_NAMES, Dataset, available_datasets, load_dataset
+from skliquid.datasets import DATASET_NAMES, available_datasets, load_dataset
 from skliquid.experiments.estimates import (
     EMPTY,
     MARK,
@@ -164,22 +165,17 @@ def dataset_table(experiment: Experiment) -> Table:
     """Return what the paper says of its datasets, and what they contain."""
     header = ["dataset", "rows, published", "categorical", "numerical"]
     header += ["rows, counted", "categorical", "numerical", "missing cells", "classes"]
-    rows = []
-    for printed in sorted(published("datasets"), key=lambda r: DATASET_NAMES.index(r["dataset"])):
-        name, *theirs = printed.values()
-        rows.append([name, *theirs, *_counts(_loaded(name), theirs)])
+    printed = {row["dataset"]: list(row.values()) for row in published("datasets")}
+    rows = [[*printed[name], *_counts(name, *printed[name][1:])] for name in DATASET_NAMES]
     return Table(experiment.name, experiment.title, experiment.caption, header, rows)
 
 
-def _loaded(name: str) -> Dataset | None:
-    """Return a dataset if it is available and undamaged."""
-    try:
-        return load_dataset(name) if name in available_datasets() else None
-    except ValueError:
-        return None
-
-
-def _counts(data: Dataset | None, printed: Sequence[str]) -> list[str]:
+def _counts(name: str, *printed: str) -> list[str]:
+    """Return counts in a dataset, marked if they differ from those ``printed``."""
+    data = None
+    if name in available_datasets():
+        with suppress(ValueError):  # it is damaged
+            data = load_dataset(name)
     if data is None:
         return [EMPTY] * 5
     types = list(data.kinds)
@@ -192,8 +188,7 @@ def _counts(data: Dataset | None, printed: Sequence[str]) -> list[str]:
 def harmful_states_table(experiment: Experiment) -> Table:
     """Return the paper's table of the harmful-state ratio beside the exact value."""
     printed = {(r["n_voters"], r["n_examples"]): r["ratio"] for r in published("harmful_states")}
-    n_examples = experiment.options["n_examples"]
-    rows = []
+    n_examples, rows = experiment.options["n_examples"], []
     for n in experiment.options["n_voters"]:
         theirs = [printed.get((str(n), str(m)), EMPTY) for m in n_examples]
         exact = [f"{harmful_state_fraction(n, m):.4g}" for m in n_examples]
@@ -210,17 +205,12 @@ def curve_ends_table(experiment: Experiment, results: Results) -> Table:
     rows = []
     for protocol in experiment.protocols:
         for (dataset, label), trials in by_method(experiment, results, protocol).items():
-            best = (max(filter(_is_known, t["curve_accuracy"]), default=None) for t in trials)
-            sizes = ("n_representatives", "minimum_majority", "largest_share")
-            size, majority, share = (Estimate.of(t[name] for t in trials).mean for name in sizes)
-            rows.append(
-                [
-                    *(dataset, label, str(len(trials))),
-                    Estimate.of(t["accuracy_one_pass"] for t in trials).text(),
-                    Estimate.of(best).text(),
-                    *(f"{size:.1f}", f"{majority:.2f}", f"{share:.3f}"),
-                ]
-            )
+            accuracy = Estimate.of(t["accuracy_one_pass"] for t in trials).text()
+            curves = [[v for v in t["curve_accuracy"] if not math.isnan(v)] for t in trials]
+            best = Estimate.of(max(curve, default=None) for curve in curves).text()
+            digits = {"n_representatives": 1, "minimum_majority": 2, "largest_share": 3}
+            sizes = [f"{Estimate.of(t[k] for t in trials).mean:.{n}f}" for k, n in digits.items()]
+            rows.append([dataset, label, str(len(trials)), accuracy, best, *sizes])
     caption = "Means over trials when delegation has ended; accuracy on the test half."
     title = f"{experiment.title}: the end"
     return Table(f"{experiment.name}_ends", title, caption, header, rows)
@@ -229,22 +219,19 @@ def curve_ends_table(experiment: Experiment, results: Results) -> Table:
 def significance_table(experiment: Experiment, results: Results) -> Table:
     """Return p-values of two tests between the final accuracies of each pair of mechanisms."""
     groups = by_method(experiment, results, experiment.protocols[0])
-    datasets = datasets_of(results)
-    rows, values = [], []
+    datasets, rows, values = datasets_of(results), [], []
     for first, second in combinations([row.label for row in experiment.rows], 2):
         cells = [f"{first} / {second}"]
         for dataset in datasets:
-            a, b = (
-                [result["accuracy_one_pass"] for result in groups[dataset, label]]
-                for label in (first, second)
-            )
+            pair = groups[dataset, first], groups[dataset, second]
+            a, b = ([trial["accuracy_one_pass"] for trial in trials] for trials in pair)
             if min(len(a), len(b)) < 2:
                 cells.append(EMPTY)
                 continue
             ks, u = float(ks_2samp(a, b).pvalue), float(mannwhitneyu(a, b).pvalue)
             cells.append(f"{_p_value(ks)} / {_p_value(u)}")
-            pair = {"dataset": dataset, "first": first, "second": second}
-            values.append(pair | {"kolmogorov_smirnov": ks, "mann_whitney": u})
+            names = {"dataset": dataset, "first": first, "second": second}
+            values.append(names | {"kolmogorov_smirnov": ks, "mann_whitney": u})
         rows.append(cells)
     caption = (
         "p-values of the Kolmogorov-Smirnov and the Mann-Whitney test between the accuracies of "
@@ -259,25 +246,15 @@ def search_table(experiment: Experiment, results: Results) -> Table:
     """Return the best cell of each mechanism on each dataset."""
     header = ["dataset", "mechanism", "increment size", "delegation rate", "ensemble size"]
     header += ["best accuracy", "worst cell"]
-    cells: dict[tuple[str, str], dict[tuple[Any, ...], list[float]]] = {}
-    for trial, result in results:
-        accuracies = cells.setdefault((trial.data, trial.method["mechanism"]), {})
-        cell = tuple(trial.method[axis] for axis in AXES)
-        accuracies.setdefault(cell, []).append(result["accuracy_final"])
-    rows = []
-    for (dataset, mechanism), accuracies in cells.items():
-        means = {cell: Estimate.of(values) for cell, values in accuracies.items()}
-        best, worst = (f(means, key=lambda cell: means[cell].mean) for f in (max, min))
-        texts = [means[best].text(), means[worst].text()]
-        rows.append([dataset, mechanism, *map(str, best), *texts])
-    caption = f"{experiment.caption} The best of {len(next(iter(cells.values()), {}))} cells."
+    frame, rows = pd.DataFrame([{"data": t.data, **t.method, **r} for t, r in results]), []
+    for names, trials in frame.groupby(["data", "mechanism"], sort=False):
+        accuracies = trials.groupby([*AXES], sort=False)["accuracy_final"].agg(list)
+        cells: dict[Any, Estimate] = accuracies.map(Estimate.of).to_dict()
+        best, worst = (choose(cells, key=lambda cell: cells[cell].mean) for choose in (max, min))
+        rows.append([*map(str, (*names, *best)), cells[best].text(), cells[worst].text()])
+    caption = f"{experiment.caption} The best of {frame.groupby([*AXES]).ngroups} cells."
     return Table(f"{experiment.name}_best", experiment.title, caption, header, rows)
 
 
-def _is_known(value: float) -> bool:
-    return not math.isnan(value)
-
-
 def _p_value(value: float) -> str:
-    text = "<0.001" if value < 0.001 else f"{value:.3f}"
-    return text + (MARK if value < 0.01 else "")
+    return f"{'<0.001' if value < 0.001 else f'{value:.3f}'}{MARK if value < 0.01 else ''}"

@@ -4,10 +4,9 @@ import hashlib
 import importlib
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +79,10 @@ def _libraries() -> ThreadpoolController:
 def code_version() -> str:
     """Return a hash of all code that a trial's result may depend on."""
     digest = hashlib.sha256(native.SOURCES.encode())
-    for path, content in sorted(_sources(files("skliquid"))):
-        if path.partition("/")[0] not in _UNRELATED or path in _RELATED:
-            digest.update(path.encode() + b"\0" + content + b"\0")
+    package = Path(__file__).parents[1]
+    for name in sorted(path.relative_to(package).as_posix() for path in package.rglob("*.py")):
+        if name.partition("/")[0] not in _UNRELATED or name in _RELATED:
+            digest.update(name.encode() + b"\0" + (package / name).read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
@@ -100,14 +100,6 @@ def _own_code_version(mechanism: str) -> str:
         return ""
     module = importlib.import_module(mechanism.partition(":")[0])
     return hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()
-
-
-def _sources(folder: Any, prefix: str = "") -> Iterator[tuple[str, bytes]]:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            yield from _sources(entry, f"{prefix}{entry.name}/")
-        elif entry.name.endswith(".py"):
-            yield prefix + entry.name, entry.read_bytes()
 
 
 def _hash(*parts: Any) -> str:
