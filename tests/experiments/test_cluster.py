@@ -12,7 +12,6 @@ from experiments.test_runner import deadly  # noqa: F401 - a fixture
 
 from skliquid import cluster as connection
 from skliquid.cluster import ClusterError
-from skliquid.experiments import cluster as cluster_module
 from skliquid.experiments.cluster import run_if_same, run_on_cluster
 from skliquid.experiments.runner import run_trials
 from skliquid.experiments.store import Store
@@ -66,8 +65,8 @@ def test_no_more_trials_are_under_way_than_keep_the_workers_busy(cluster, tmp_pa
         most.append(len(client.futures))
         return original(client, *arguments, **options)
 
-    original = cluster_module.submitted
-    monkeypatch.setattr(cluster_module, "submitted", submitted)
+    original = connection.submitted
+    monkeypatch.setattr(connection, "submitted", submitted)
     with Store(tmp_path / "t.sqlite") as store:
         run_on_cluster(TRIALS, store, address=cluster.address)
     assert len(most) > 3

@@ -28,10 +28,10 @@ TRIANGLE = SMALL | {
         ({"published": "foo"}, "must give published as one of comparison.*got 'foo'"),
         ({"slice": "x"}, "must give slice as a whole number: got 'x'"),
         ({"slice": 7}, "must give a slice that leaves some methods: got 7"),
-        ({"methods": []}, "must give methods, or there are no trials"),
+        ({"methods": []}, r"must give methods as tables, each under \[\[methods\]\]: got None"),
         ({"kind": "datasets"}, "must hold, as a file of kind datasets, only.*got 'protocols'"),
         ({"vary": ["candidates"]}, "must hold, as a file of kind results, only.*got 'vary'"),
-        ({"kind": "variations"}, r"must say what it varies, like vary = .*got None"),
+        ({"kind": "variations"}, "must give vary as a list of parameters.*got None"),
         ({"kind": "variations", "vary": ["u"]}, "vary as a list of parameters, of features_per"),
         (
             {"kind": "variations", "vary": ["candidates"], "protocols": ["paper"]},
@@ -51,16 +51,33 @@ def test_mistakes_in_a_file_are_named(spec, changes, words):
 @pytest.mark.parametrize(
     ("line", "words"),
     [
+        ("options = 3", r"must give options as a table, under \[options\]: got 3"),
+        (
+            "[options]\nn_voters = [3]\nn_examples = [3]\ncolour = 3",
+            "must have options of harmful_states only n_voters.*'colour'",
+        ),
+        ("[options]\nn_voters = [11]", "must give n_examples as a list of whole.*got None"),
+    ],
+)
+def test_mistakes_in_options_are_named(tmp_path, line, words):
+    path = tmp_path / "mine.toml"
+    path.write_text(f"kind = 'harmful_states'\n{line}\n")
+    with pytest.raises(ValueError, match=words):
+        load_experiment(path)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
         ("trials = 5", "must give trials as counts.*got 5"),
         ("[methods]", r"must give methods as tables, each under \[\[methods\]\]: got {}"),
-        ("options = 3", r"must give options as a table, under \[options\]: got 3"),
-        ("[options]\ncolour = 3", "must have options of harmful_states only n_voters.*'colour'"),
-        ("[options]\nn_voters = [11]", "must give n_examples as a list of whole.*got None"),
     ],
 )
 def test_mistakes_in_a_line_are_named(tmp_path, line, words):
     path = tmp_path / "mine.toml"
-    path.write_text(f"kind = 'harmful_states'\n{line}\n")
+    lines = ["kind = 'results'", "protocols = ['ours']"]
+    lines += [] if "trials" in line else ["trials = {full = 1}"]
+    path.write_text("\n".join([*lines, line]) + "\n")
     with pytest.raises(ValueError, match=words):
         load_experiment(path)
 
@@ -97,7 +114,7 @@ def test_options_are_for_kinds_that_have_some(spec):
 
 
 def test_boosting_has_rules_too(spec):
-    with pytest.raises(ValueError, match="must give every adaboost method estimator"):
+    with pytest.raises(ValueError, match="must give estimator as one of sgd, tree: got None"):
         load_experiment(spec(methods=[{"method": "adaboost"}]))
     with pytest.raises(ValueError, match="must give estimator as one of sgd, tree: got 'forest'"):
         load_experiment(spec(methods=[BOOSTED | {"estimator": "forest"}]))
@@ -143,7 +160,7 @@ def test_a_search_has_one_protocol(spec):
 @pytest.mark.parametrize(
     ("rules", "words"),
     [
-        ("[rules.theirs]", "must give rules as tables by protocol, of paper, ours"),
+        ("[rules.theirs]", r"must give rules as tables of paper, ours, like \[rules"),
         ("[rules.paper]\nu = 5", "must have rules of paper only features_per_voter, .*got 'u'"),
         ("[rules.paper]\nfeatures_per_voter = 0", 'or "all": got 0. Correct it'),
         ("[rules.paper]\nfeatures_per_voter = 1.5", 'or "all": got 1.5. Correct it'),

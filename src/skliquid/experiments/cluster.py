@@ -6,15 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from skliquid.cluster import (
-    ClusterError,
-    connected,
-    done,
-    results,
-    submitted,
-    threads_of_workers,
-    words_for,
-)
+from skliquid import cluster
 from skliquid.experiments.methods import Result
 from skliquid.experiments.runner import MOST_ATTEMPTS, Ledger, error_text
 from skliquid.experiments.store import Store
@@ -28,7 +20,7 @@ _OTHER_CODE = (
 )
 
 
-class OtherCodeError(RuntimeError):
+class OtherCodeError(cluster.ClusterError):
     """A worker has other code or data than the driver."""
 
 
@@ -56,7 +48,7 @@ def run_on_cluster(
     if not trials:
         return 0
     ledger = Ledger(store, report)
-    with connected(address, timeout=timeout) as client:
+    with cluster.connected(address, timeout=timeout) as client:
         run = _Run(client, ledger, timeout, deque(trials))
         try:
             while run.submit_more():
@@ -69,7 +61,7 @@ def run_on_cluster(
 def run_if_same(trial: Trial, key: str) -> Result:
     """Return the result of ``trial``, if code and data of the worker give it the driver's key."""
     if trial.key != key:
-        raise OtherCodeError(platform.node())
+        raise OtherCodeError(_OTHER_CODE.format(machine=platform.node(), dataset=trial.dataset))
     return trial.run()
 
 
@@ -92,7 +84,7 @@ class _Run:
     def submit_more(self) -> bool:
         """Keep the workers busy, and return whether any trial is running."""
         if self.waiting:
-            n_threads = sum(threads_of_workers(self.client, timeout=self.timeout).values())
+            n_threads = sum(cluster.threads_of_workers(self.client, timeout=self.timeout).values())
             # enough to keep them busy, and no more for the scheduler to remember
             n_free = max(_TRIALS_PER_THREAD * n_threads - len(self.running), 0)
             self._submit([self.waiting.popleft() for _ in range(min(n_free, len(self.waiting)))])
@@ -104,26 +96,24 @@ class _Run:
     def take_next(self) -> None:
         """Wait until a trial has ended, and record the outcome of all that have."""
         running, timeout = list(self.running), self.timeout
-        ended = done(self.client, running, timeout=timeout, wait_for="FIRST_COMPLETED")
+        ended = cluster.done(self.client, running, timeout=timeout, wait_for="FIRST_COMPLETED")
         finished = [future for future in ended if future.status == "finished"]
-        values = results(self.client, finished, timeout=timeout) if finished else []
+        values = cluster.results(self.client, finished, timeout=timeout) if finished else []
         for future, result in zip(finished, values, strict=True):
             self.ledger.add((self.running.pop(future), result, None))
         for future in ended.difference(finished):
             self._take_failed(self.running.pop(future), future.exception())
 
     def _submit(self, trials: Sequence[Trial]) -> None:
-        if not trials:
-            return
-        arguments = [(trial, trial.key) for trial in trials]
-        futures = submitted(self.client, run_if_same, arguments, retries=MOST_ATTEMPTS - 1)
-        self.running.update(zip(futures, trials, strict=True))
+        if trials:
+            keyed = [(trial, trial.key) for trial in trials]
+            futures = cluster.submitted(self.client, run_if_same, keyed, retries=MOST_ATTEMPTS - 1)
+            self.running.update(zip(futures, trials, strict=True))
 
     def _take_failed(self, trial: Trial, error: Any) -> None:
         if isinstance(error, OtherCodeError):
-            message = _OTHER_CODE.format(machine=error, dataset=trial.dataset)
-            raise ClusterError(message) from error
-        killed = words_for(error)
+            raise error
+        killed = cluster.words_for(error)
         if killed and not self.runs_alone:
             self.suspects.append(trial)
         else:

@@ -40,24 +40,20 @@ class Protocol:
     prepare : callable
         ``prepare(X, is_train, column_types)`` returns the features as voters see them; in ``X``,
         categories are encoded as their positions in sorted order.
-    drops_missing : bool
-        Whether rows with a missing value are left out.
+    drops_missing, goes_on : bool
+        Whether rows with a missing value are left out; whether representatives continue training
+        when no voter delegates any more.
     rounding : str
         How a share of the representatives becomes a number of delegators.
-    goes_on : bool
-        Whether representatives continue training when no voter delegates any more.
     reported : str
-        Which of the scores that every trial records is reported, ``"one_pass"`` or ``"final"``.
+        Which of the recorded scores is reported.
     features_per_voter : int, float or "all"
         How many features each voter sees, drawn once per voter without replacement: a number
         (all where a dataset has fewer), a share, or all. AdaBoost sees all.
-    candidates, weight_of : str
-        Whom a delegator may choose, and whose weight is compared, as in ``Mechanism``; None for
-        the default of the mechanism.
-    stopping_rule : str or None
-        When a final fit ends, as in ``LinearPool``; None for the installed scikit-learn's rule.
+    candidates, weight_of, stopping_rule
+        As in ``Mechanism`` and ``LinearPool``; None for their defaults.
     boosting : str
-        AdaBoost's algorithm for trees, ``"SAMME"`` or ``"SAMME.R"``.
+        AdaBoost's algorithm for trees.
     """
 
     prepare: Callable[[Floats, NDArray[np.bool_], Sequence[str]], Floats]

@@ -1,5 +1,6 @@
 """Real AdaBoost, the algorithm SAMME.R: scikit-learn's default until 1.5, removed in 1.6."""
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ _SMALLEST = np.finfo(np.float64).eps
 _LARGEST_SEED = 2**31 - 1
 
 
+@dataclass
 class RealAdaBoost:
     r"""Boosted trees that add up logarithms of class probabilities instead of votes.
 
@@ -25,40 +27,26 @@ class RealAdaBoost:
     :math:`\log p_k - \frac{1}{K} \sum_j \log p_j`. From Zhu, Zou, Rosset and Hastie, "Multi-class
     AdaBoost", Statistics and Its Interface 2 (2009), Algorithm 4.
 
-    Parameters
-    ----------
-    estimator : DecisionTreeClassifier
-        The tree that is boosted.
-    n_estimators : int
-        The largest number of trees; training ends earlier when a tree makes no error.
-    n_classes : int
-        Labels are 0 to ``n_classes - 1``.
-    random_state : RandomState
-        Seeds the trees.
+    Labels are 0 to ``n_classes - 1``. There are fewer than ``n_estimators`` trees if one makes no
+    error; ``random_state`` seeds them.
     """
 
-    def __init__(
-        self,
-        estimator: DecisionTreeClassifier,
-        *,
-        n_estimators: int,
-        n_classes: int,
-        random_state: RandomState,
-    ):
-        self._estimator, self._n_estimators = estimator, n_estimators
-        self._n_classes, self._random_state = n_classes, random_state
-        self.estimators_: list[Any] = []
+    estimator: DecisionTreeClassifier
+    n_estimators: int
+    n_classes: int
+    random_state: RandomState
+    estimators_: list[Any] = field(default_factory=list, init=False)
 
     def fit(self, X: Floats, y: Labels) -> "RealAdaBoost":
         """Fit the trees; ``y`` must contain every class."""
-        n_classes = self._n_classes
+        n_classes = self.n_classes
         X = X.astype(np.float32)  # what trees use; converted once instead of in every call
         codes = np.where(y[:, None] == np.arange(n_classes), 1.0, -1.0 / (n_classes - 1))
         weight = np.full(len(y), 1.0 / len(y))
-        for _ in range(self._n_estimators):
+        for _ in range(self.n_estimators):
             weight = np.maximum(weight, _SMALLEST)  # as scikit-learn did: no weight vanishes
-            tree = clone(self._estimator)
-            tree.set_params(random_state=self._random_state.randint(_LARGEST_SEED))
+            tree = clone(self.estimator)
+            tree.set_params(random_state=self.random_state.randint(_LARGEST_SEED))
             tree.fit(X, y, sample_weight=weight, check_input=False)
             self.estimators_.append(tree)
             probabilities = tree.predict_proba(X, check_input=False)
@@ -72,7 +60,7 @@ class RealAdaBoost:
 
     def predict(self, X: Floats) -> Labels:
         """Return the class with the largest sum, the first one of equals."""
-        X, total = X.astype(np.float32), np.zeros((len(X), self._n_classes))
+        X, total = X.astype(np.float32), np.zeros((len(X), self.n_classes))
         for tree in self.estimators_:
             logarithms = _logarithms(tree.predict_proba(X, check_input=False))
             total += logarithms - logarithms.mean(axis=1, keepdims=True)

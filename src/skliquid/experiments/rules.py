@@ -29,37 +29,22 @@ def _one_of(names: Collection[str]) -> _Rule:
     return _Rule(f"one of {', '.join(names)}", lambda value: value in tuple(names))
 
 
-def _list_of(words: str, holds: Callable[[Any], bool]) -> _Rule:
-    return _Rule(
-        words, lambda value: type(value) is list and value != [] and all(map(holds, value))
-    )
+def _list_of(words: str, rule: _Rule) -> _Rule:
+    return _Rule(words, lambda v: type(v) is list and len(v) > 0 and all(map(rule.holds, v)))
 
 
-def _table_of(words: str, names: Collection[str], holds: Callable[[Any], bool]) -> _Rule:
-    def is_table(value: Any) -> bool:
-        is_known = type(value) is dict and value != {} and set(value) <= set(names)
-        return is_known and all(map(holds, value.values()))
-
-    return _Rule(words, is_table)
+def _table_of(words: str, names: Collection[str], rule: _Rule) -> _Rule:
+    values = _list_of("", rule).holds
+    return _Rule(words, lambda v: type(v) is dict and {*v} <= {*names} and values([*v.values()]))
 
 
 _TEXT = _Rule("text", lambda value: type(value) is str)
 _FLAG = _Rule("true or false", lambda value: type(value) is bool)
 _TABLE = _Rule("a table, under [options]", lambda value: type(value) is dict)
-_TEXTS = _list_of("", _TEXT.holds)
 _COUNT = _Rule("a whole number above zero", lambda value: type(value) is int and value > 0)
-_COUNTS = _list_of("a list of whole numbers above zero", _COUNT.holds)
+_COUNTS = _list_of("a list of whole numbers above zero", _COUNT)
 _SHARE = _Rule("a number from 0 to 1", lambda v: type(v) in (int, float) and 0 <= v <= 1)
 _RATE = _Rule("a number between 0 and 1", lambda v: type(v) is float and 0 < v < 1)
-_FEATURES = _Rule(
-    'a whole number above zero, a share between 0 and 1, or "all"',
-    lambda value: value == "all" or _COUNT.holds(value) or _RATE.holds(value),
-)
-_SHARES = _list_of("a list of numbers from 0 to 1", _SHARE.holds)
-_MATRIX = _Rule(
-    "rows of numbers from 0 to 1, all of one length",
-    lambda value: _list_of("", _SHARES.holds).holds(value) and len(set(map(len, value))) == 1,
-)
 
 _METHOD_RULES = {
     **dict.fromkeys(("method", "mechanism", "label"), _TEXT),
@@ -68,7 +53,10 @@ _METHOD_RULES = {
     "estimator": _one_of(ESTIMATORS),
     "competence": _one_of(COMPETENCE),
     **dict.fromkeys(("goes_on", "final_fit", "curves"), _FLAG),
-    "features_per_voter": _FEATURES,
+    "features_per_voter": _Rule(
+        'a whole number above zero, a share between 0 and 1, or "all"',
+        lambda value: value == "all" or _COUNT.holds(value) or _RATE.holds(value),
+    ),
     "candidates": _one_of(CANDIDATES),
     "weight_of": _one_of(("guru", "candidate")),
     "stopping_rule": _one_of(STOPPING_RULES),
@@ -84,6 +72,12 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 }
 """The parameters of each method."""
 
+_MATRIX = _Rule(
+    "rows of numbers from 0 to 1, all of one length",
+    lambda value: (
+        _list_of("", _list_of("", _SHARE)).holds(value) and len(set(map(len, value))) == 1
+    ),
+)
 _OPTION_RULES: dict[str, dict[str, _Rule]] = {
     "datasets": {},
     "harmful_states": {"n_voters": _COUNTS, "n_examples": _COUNTS},
@@ -94,28 +88,23 @@ _OPTION_RULES: dict[str, dict[str, _Rule]] = {
 WITHOUT_TRIALS = tuple(_OPTION_RULES)
 _KINDS = (*WITHOUT_TRIALS, "search", "curves", "results", "variations")
 _COMMON_RULES = {"title": _TEXT, "kind": _one_of(_KINDS), "caption": _TEXT}
-_NAMES = ", ".join(PROTOCOLS)
+_PROTOCOLS, _VARIED = ", ".join(PROTOCOLS), ", ".join(VARIATIONS)
 _REQUIRED_FOR_TRIALS = {
-    "protocols": _list_of(f"a list of protocols, of {_NAMES}", _one_of(PROTOCOLS).holds),
-    "trials": _table_of(
-        "counts above zero, like {full = 50, quick = 2}", ("full", "quick"), _COUNT.holds
-    ),
-    "methods": _list_of("tables, each under [[methods]]", _TABLE.holds),
+    "protocols": _list_of(f"a list of protocols, of {_PROTOCOLS}", _one_of(PROTOCOLS)),
+    "trials": _table_of("counts, like {full = 50, quick = 2}", ("full", "quick"), _COUNT),
+    "methods": _list_of("tables, each under [[methods]]", _TABLE),
 }
 _TRIAL_RULES = _REQUIRED_FOR_TRIALS | {
     "datasets": _Rule(
-        '"all", or a list of names and files', lambda value: value == "all" or _TEXTS.holds(value)
+        '"all", or a list of names and files',
+        lambda value: value == "all" or _list_of("", _TEXT).holds(value),
     ),
     "published": _one_of(("comparison", "accuracy_maximizing", "cost_minimizing")),
     "slice": _Rule("a whole number", lambda value: type(value) is int),
-    "rules": _table_of(
-        f"tables by protocol, of {_NAMES}, like [rules.paper]", PROTOCOLS, _TABLE.holds
-    ),
+    "rules": _table_of(f"tables of {_PROTOCOLS}, like [rules.paper]", PROTOCOLS, _TABLE),
 }
 _VARIATION_RULES = {
-    "vary": _list_of(
-        f"a list of parameters, of {', '.join(VARIATIONS)}", _one_of(VARIATIONS).holds
-    ),
+    "vary": _list_of(f"a list of parameters, of {_VARIED}", _one_of(VARIATIONS)),
     "measure": _one_of(("accuracy", "cost")),
 }
 
@@ -138,44 +127,50 @@ def check(path: Path, conditions: Iterable[Condition]) -> None:
 
 def file_conditions(content: Content) -> Iterator[Condition]:
     """Yield what a file must fulfil as a whole, before its methods are looked at."""
-    kind = content.get("kind")
-    rules = _COMMON_RULES | {"options": _TABLE} | _TRIAL_RULES | _VARIATION_RULES
-    yield from _value_conditions({**content, "kind": kind}, rules)
-    options = _OPTION_RULES.get(str(kind), {})
-    known = {**_COMMON_RULES, **({"options": _TABLE} if options else {})}
+    kind, options = content.get("kind"), content.get("options", {})
+    option_rules = _OPTION_RULES.get(str(kind), {})
+    rules = _COMMON_RULES | ({"options": _TABLE} if option_rules else {})
+    required = {"kind"}
     if kind not in WITHOUT_TRIALS:
-        known |= _TRIAL_RULES | (_VARIATION_RULES if kind == "variations" else {})
-        for name in _REQUIRED_FOR_TRIALS:
-            yield name in content, f"give {name}, or there are no trials", None, "Add them"
-    yield from _name_conditions(content, known, f"hold, as a file of kind {kind},")
+        rules, required = rules | _TRIAL_RULES, {"kind", *_REQUIRED_FOR_TRIALS}
+    if kind == "variations":
+        rules, required = rules | _VARIATION_RULES, {*required, "vary"}
+    yield from _table_conditions(content, rules, required, f"hold, as a file of kind {kind},")
+    yield from _table_conditions(options, option_rules, option_rules, f"have options of {kind}")
     datasets = content.get("datasets", ())
     for name in () if datasets == "all" else datasets:
         if (file := name.partition("::")[0]) not in DATASET_NAMES:
             check_name(file)
-    given = content.get("options", {})
-    yield from _name_conditions(given, options, f"have options of {kind}")
-    yield from _value_conditions({name: given.get(name) for name in options}, options)
+    known = {name: _METHOD_RULES[name] for name in VARIATIONS}
     for protocol, overridden in content.get("rules", {}).items():
-        yield from _name_conditions(overridden, VARIATIONS, f"have rules of {protocol}")
-        yield from _value_conditions(overridden, _METHOD_RULES)
+        yield from _table_conditions(overridden, known, (), f"have rules of {protocol}")
+
+
+def _table_conditions(
+    given: Content, rules: Mapping[str, _Rule], required: Collection[str], what: str
+) -> Iterator[Condition]:
+    for name, (words, holds) in rules.items():
+        if name in given or name in required:
+            value = given.get(name)
+            yield holds(value), f"give {name} as {words}", value, "Correct it"
+    for name in given:
+        yield name in rules, f"{what} only {', '.join(rules)}", name, "Leave it out"
 
 
 def entry_conditions(entry: Content) -> Iterator[Condition]:
-    """Yield what an entry under [[methods]] must fulfil, in which values may be lists."""
-    method = entry.get("method")
-    known = ", ".join(PARAMETERS)
-    yield method in tuple(PARAMETERS), f"use methods of {known}", method, "Choose one"
-    for name in _REQUIRED[str(method)]:
-        yield name in entry, f"give every {method} method {name}", dict(entry), "Add it"
-    yield from _name_conditions(entry, PARAMETERS[str(method)], f"give {method} methods")
+    """Yield what an entry under [[methods]] must fulfil before its lists are spread out."""
+    method, known = entry.get("method"), tuple(PARAMETERS)
+    yield method in known, f"use methods of {', '.join(known)}", method, "Choose one"
     for name, value in entry.items():
         yield value != [], f"give {name} a value", value, "Put one into the list"
 
 
 def method_conditions(method: Content) -> Iterator[Condition]:
     """Yield what the parameters of a method must fulfil, alone and together."""
-    yield from _value_conditions(method, _METHOD_RULES)
-    if method["method"] != "liquid":
+    kind = method["method"]
+    known = {name: _METHOD_RULES[name] for name in PARAMETERS[kind]}
+    yield from _table_conditions(method, known, _REQUIRED[kind], f"give {kind} methods")
+    if kind != "liquid":
         return
     mechanism, n_voters, n_final = (method[k] for k in ("mechanism", "n_estimators", "n_final"))
     divides = getattr(mechanism_named(mechanism), "probability", gain_per_weight) is gain_per_weight
@@ -188,11 +183,10 @@ def method_conditions(method: Content) -> Iterator[Condition]:
 
 def joint_conditions(content: Content, methods: Methods) -> Iterator[Condition]:
     """Yield what the methods of a file must fulfil together, for its kind to show them."""
-    kind, sliced = content["kind"], content.get("slice")
+    kind, part = content["kind"], content.get("slice")
     if kind in WITHOUT_TRIALS:
         return
-    rule = "give a slice that leaves some methods"
-    yield len(methods) > 0, rule, sliced, "Give another, or none"
+    yield len(methods) > 0, "give a slice that leaves some methods", part, "Give another, or none"
     for k, method in enumerate(methods):
         rule = "have methods that differ by more than their labels"
         yield method not in methods[:k], rule, method, "Leave one of the two out"
@@ -229,8 +223,7 @@ def _search_conditions(content: Content, methods: Methods) -> Iterator[Condition
 
 def _variation_conditions(content: Content, methods: Methods) -> Iterator[Condition]:
     """Yield what makes all methods comparable, under one protocol and by what is varied."""
-    varied, protocols = content.get("vary", []), content["protocols"]
-    yield varied != [], 'say what it varies, like vary = ["candidates"]', None, "Add it"
+    varied, protocols = content["vary"], content["protocols"]
     yield len({*protocols}) == 1, "have one protocol with variations", protocols, "Choose one"
     for method, name in product(methods, varied):
         yield name in method, f"give every method {name}, which it varies", method, "Add it"
@@ -244,15 +237,3 @@ def _variation_conditions(content: Content, methods: Methods) -> Iterator[Condit
         yield is_fitted, "have the final fit, which costs include", False, "Leave out final_fit"
         has_direct = any(method.get("mechanism") == "direct" for method in methods)
         yield has_direct, "have direct, to which costs are relative", None, "Add it"
-
-
-def _name_conditions(given: Content, known: Collection[str], what: str) -> Iterator[Condition]:
-    for name in given:
-        yield name in known, f"{what} only {', '.join(known)}", name, "Leave it out"
-
-
-def _value_conditions(given: Content, rules: Mapping[str, _Rule]) -> Iterator[Condition]:
-    for name, (words, holds) in rules.items():
-        if name in given:
-            value = given[name]
-            yield holds(value), f"give {name} as {words}", value, "Correct it"

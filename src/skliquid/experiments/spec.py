@@ -3,7 +3,6 @@
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,6 @@ LABELS = {
     "proportional_weighted": "Prop W",
 }
 """The names of the mechanisms in the paper's tables."""
-
-_SIZES = {350: "Full", 10: "Small"}
 
 
 @dataclass(frozen=True)
@@ -56,23 +53,11 @@ class Row:
 class Experiment:
     """One table or figure: which trials it needs, and how it is shown.
 
-    Parameters
-    ----------
-    name : str
-        The name of its file.
-    kind : str
-        How it is shown: ``"results"``, ``"curves"``, ``"search"``, ``"variations"``, or one of
-        ``rules.WITHOUT_TRIALS``.
-    datasets : sequence of str
-        Names of the paper's datasets, and paths of files relative to the working folder, with
-        ``::target`` unless the last column is the target.
-    rows : sequence of Row
-        The methods, with one row for each combination of values that are lists in the file.
-    n_trials, n_quick_trials : int
-        Trials of each method on each dataset under each protocol, with and without ``--full``.
-    vary, measure : sequence of str, str
-        In an experiment of kind "variations", the parameters whose values are compared, and by
-        which of the published measures.
+    ``kind`` is how it is shown: "results", "curves", "search", "variations", or one of
+    ``rules.WITHOUT_TRIALS``. Datasets are names of the paper's, and paths of files relative to the
+    working folder, with ``::target`` unless the last column is the target. There is one row for
+    each combination of values that are lists in the file. ``vary`` and ``measure`` are for
+    variations: the parameters whose values are compared, and by which published measure.
     """
 
     name: str
@@ -82,8 +67,8 @@ class Experiment:
     protocols: Sequence[str] = ()
     datasets: Sequence[str] = ()
     rows: Sequence[Row] = ()
-    n_trials: int = 0
-    n_quick_trials: int = 0
+    n_trials: int = 0  # of each method on each dataset under each protocol, with --full
+    n_quick_trials: int = 0  # without --full
     published: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     vary: Sequence[str] = ()
@@ -102,11 +87,10 @@ class Experiment:
         return next(row.label for row in self.rows if row.under(trial.protocol) == trial.method)
 
 
-def experiment_files(folder: Path | None = None) -> dict[str, Path]:
-    """Return the files of all experiments in a folder by name; by default, those of the paper."""
-    if folder is None:
-        packaged = Path(str(files("skliquid.experiments"))) / "specs"
-        folder = packaged if packaged.is_dir() else Path(__file__).parents[3] / "experiments"
+def experiment_files() -> dict[str, Path]:
+    """Return the files of the paper's experiments by name."""
+    packaged = Path(__file__).with_name("specs")
+    folder = packaged if packaged.is_dir() else Path(__file__).parents[3] / "experiments"
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}
 
 
@@ -169,6 +153,6 @@ def label_of(method: Mapping[str, Any]) -> str:
     if method["method"] == "liquid":
         mechanism: str = method["mechanism"]
         return LABELS.get(mechanism, mechanism.rpartition(":")[2])
-    estimator = {"tree": "DT", "sgd": "SGD"}[method["estimator"]]
-    size = method["n_estimators"]
-    return f"Ada {estimator} {_SIZES.get(size, size)}"
+    estimator, size = method["estimator"], method["n_estimators"]
+    names = {"tree": "DT", "sgd": "SGD", 350: "Full", 10: "Small"}
+    return f"Ada {names[estimator]} {names.get(size, size)}"
