@@ -2,8 +2,7 @@
 
 import platform
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from skliquid import cluster
@@ -48,11 +47,21 @@ def run_on_cluster(
     if not trials:
         return 0
     ledger = Ledger(store, report)
+    waiting, running, suspects = deque(trials), dict[Any, Trial](), deque[Trial]()
     with cluster.connected(address, timeout=timeout) as client:
-        run = _Run(client, ledger, timeout, deque(trials))
         try:
-            while run.submit_more():
-                run.take_next()
+            while waiting or running or suspects:
+                batch = _next_batch(client, waiting, len(running), timeout)
+                # A scheduler suspects all trials of a lost worker, also those that were queued
+                # behind the one that ended it: in the end, suspects run again, one at a time.
+                is_alone = not (batch or running)
+                running |= _submit(client, [suspects.popleft()] if is_alone else batch)
+                for trial, result, error in _outcomes(client, running, timeout):
+                    killed = cluster.words_for(error)
+                    if killed and not is_alone:
+                        suspects.append(trial)
+                    else:
+                        ledger.add((trial, result, killed or (error and error_text(error))))
         finally:
             ledger.write()
     return ledger.n_failed
@@ -65,56 +74,36 @@ def run_if_same(trial: Trial, key: str) -> Result:
     return trial.run()
 
 
-@dataclass
-class _Run:
-    """Trials that wait, run, or are suspected to end their workers.
+def _next_batch(client: Any, waiting: deque[Trial], n_running: int, timeout: float) -> list[Trial]:
+    """Take enough trials to keep the workers busy, and no more for the scheduler to remember."""
+    if not waiting:
+        return []
+    n_threads = sum(cluster.threads_of_workers(client, timeout=timeout).values())
+    n_free = max(_TRIALS_PER_THREAD * n_threads - n_running, 0)
+    return [waiting.popleft() for _ in range(min(n_free, len(waiting)))]
 
-    A scheduler suspects all trials of a lost worker, also those that were queued behind the one
-    that ended it. So after all other trials, suspects run again, one at a time.
-    """
 
-    client: Any
-    ledger: Ledger
-    timeout: float
-    waiting: deque[Trial]
-    running: dict[Any, Trial] = field(default_factory=dict)
-    suspects: deque[Trial] = field(default_factory=deque)
-    runs_alone: bool = False
+def _submit(client: Any, trials: Sequence[Trial]) -> dict[Any, Trial]:
+    if not trials:
+        return {}
+    keyed = [(trial, trial.key) for trial in trials]
+    futures = cluster.submitted(client, run_if_same, keyed, retries=MOST_ATTEMPTS - 1)
+    return dict(zip(futures, trials, strict=True))
 
-    def submit_more(self) -> bool:
-        """Keep the workers busy, and return whether any trial is running."""
-        if self.waiting:
-            n_threads = sum(cluster.threads_of_workers(self.client, timeout=self.timeout).values())
-            # enough to keep them busy, and no more for the scheduler to remember
-            n_free = max(_TRIALS_PER_THREAD * n_threads - len(self.running), 0)
-            self._submit([self.waiting.popleft() for _ in range(min(n_free, len(self.waiting)))])
-        self.runs_alone = not self.running and bool(self.suspects)
-        if self.runs_alone:
-            self._submit([self.suspects.popleft()])
-        return bool(self.running)
 
-    def take_next(self) -> None:
-        """Wait until a trial has ended, and record the outcome of all that have."""
-        running, timeout = list(self.running), self.timeout
-        ended = cluster.done(self.client, running, timeout=timeout, wait_for="FIRST_COMPLETED")
-        finished = [future for future in ended if future.status == "finished"]
-        values = cluster.results(self.client, finished, timeout=timeout) if finished else []
-        for future, result in zip(finished, values, strict=True):
-            self.ledger.add((self.running.pop(future), result, None))
-        for future in ended.difference(finished):
-            self._take_failed(self.running.pop(future), future.exception())
-
-    def _submit(self, trials: Sequence[Trial]) -> None:
-        if trials:
-            keyed = [(trial, trial.key) for trial in trials]
-            futures = cluster.submitted(self.client, run_if_same, keyed, retries=MOST_ATTEMPTS - 1)
-            self.running.update(zip(futures, trials, strict=True))
-
-    def _take_failed(self, trial: Trial, error: Any) -> None:
-        if isinstance(error, OtherCodeError):
-            raise error
-        killed = cluster.words_for(error)
-        if killed and not self.runs_alone:
-            self.suspects.append(trial)
-        else:
-            self.ledger.add((trial, None, killed or error_text(error)))
+def _outcomes(
+    client: Any, running: dict[Any, Trial], timeout: float
+) -> Iterator[tuple[Trial, Result | None, Any]]:
+    """Wait until a trial has ended; yield all that have, with their results or their errors."""
+    ended = cluster.done(client, list(running), timeout=timeout, wait_for="FIRST_COMPLETED")
+    # a future whose worker is lost just now is in neither state: its trial runs again
+    statuses = {future: future.status for future in ended}
+    finished = [future for future, status in statuses.items() if status == "finished"]
+    results = cluster.results(client, finished, timeout=timeout) if finished else []
+    for future, result in zip(finished, results, strict=True):
+        yield running.pop(future), result, None
+    for future, status in statuses.items():
+        if status == "error":
+            if isinstance(error := future.exception(), OtherCodeError):
+                raise error
+            yield running.pop(future), None, error
