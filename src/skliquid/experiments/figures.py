@@ -155,15 +155,14 @@ def _dot_figure(frame: pd.DataFrame, label: str) -> Figure:
 
 def _scan_figure(frame: pd.DataFrame, levels: pd.Series, label: str) -> Figure:
     """Return two panels, numbers and shares, with one line per dataset and one for their mean."""
-    is_count = levels.map(lambda level: isinstance(level, int))
     frame = frame.assign(level=levels.map(lambda v: 1.0 if v == "all" else float(v)))
-    parts = {"Features per voter": frame[is_count]}
-    parts |= {"Share of the features per voter": frame[~is_count]}
-    parts = {name: part for name, part in parts.items() if len(part)}
+    is_count = levels.map(lambda v: isinstance(v, int))
+    names = is_count.map({True: "Features per voter", False: "Share of the features per voter"})
+    parts = list(frame.groupby(names))
     with style():
         figure = Figure(figsize=(PAGE, 2.9), layout="constrained")
         panels = figure.subplots(1, len(parts), sharey=True, squeeze=False)[0]
-        for axes, (name, part) in zip(panels, parts.items(), strict=True):
+        for axes, (name, part) in zip(panels, parts, strict=True):
             for k, dataset in enumerate(frame["dataset"].unique()):
                 distance = part[part["dataset"] == dataset].groupby("level")["distance"].mean()
                 axes.plot(distance, label=dataset, **line_style(1 + k % 6))  # 0 is the mean's

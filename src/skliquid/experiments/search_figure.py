@@ -13,12 +13,9 @@ from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from skliquid.experiments.estimates import Results
+from skliquid.experiments.estimates import Estimate, Results, by_method
 from skliquid.experiments.figures import PAGE, style
 from skliquid.experiments.spec import Experiment, label_of
-
-Panel = Mapping[tuple[int, ...], float]
-"""The mean accuracy of each cell, by its positions among the levels of the three parameters."""
 
 _AXES = {
     "increment_size": "Increment size",
@@ -61,7 +58,7 @@ def search_figure(experiment: Experiment, results: Results, dataset: str) -> Fig
             title = _TITLES.get(mechanism, label_of({"method": "liquid", "mechanism": mechanism}))
             size = rcParams["axes.titlesize"]
             axes.text(-0.1, 1, title, transform=axes.transAxes, va="top", size=size)
-            _draw_levels(axes, list(levels.values()))
+            _draw_levels(axes, levels)
             _draw_hexagons(axes, panel, norm)
         _draw_colour_bar(figure, norm)
     return figure
@@ -69,53 +66,45 @@ def search_figure(experiment: Experiment, results: Results, dataset: str) -> Fig
 
 def _panels(
     experiment: Experiment, results: Results, dataset: str, levels: Mapping[str, Sequence[float]]
-) -> dict[str, Panel]:
-    """Return the panel of each mechanism."""
-    accuracies = defaultdict(list)
-    for trial, result in results:
-        if trial.data == dataset:
-            accuracies[_cell(trial.method)].append(result["accuracy_final"])
+) -> dict[str, dict[tuple[int, ...], float]]:
+    """Return, by mechanism, mean accuracies by the positions of cells among the levels."""
+    groups = by_method(experiment, results, experiment.protocols[0])
     panels: dict[str, dict[tuple[int, ...], float]] = defaultdict(dict)
     for row in experiment.rows:
-        values = accuracies[_cell(row.method)]
         places = tuple(levels[name].index(row.method[name]) for name in _AXES)
-        panels[row.method["mechanism"]][places] = float(np.mean(values)) if values else np.nan
-    return dict(panels)
+        accuracies = (trial["accuracy_final"] for trial in groups[dataset, row.label])
+        panels[row.method["mechanism"]][places] = Estimate.of(accuracies).mean
+    return panels
 
 
-def _cell(method: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(method[name] for name in ("mechanism", *_AXES))
-
-
-def _draw_levels(axes: Any, sides: Sequence[Sequence[float]]) -> None:
-    first, last = -_MARGIN, max(map(len, sides)) - 1 + _MARGIN
+def _draw_levels(axes: Any, levels: Mapping[str, Sequence[float]]) -> None:
+    first, last = -_MARGIN, max(map(len, levels.values())) - 1 + _MARGIN
     axes.set_ternary_lim(first, last, first, last, first, last)
     axes.grid(False)
     axes.spines[:].set_visible(False)
-    three = (axes.taxis, axes.laxis, axes.raxis)
-    for axis, levels, label in zip(three, sides, _AXES.values(), strict=True):
-        axis.set_ticks(range(len(levels)), [f"{level:g}" for level in levels])
+    for axis, (name, label) in zip(
+        (axes.taxis, axes.laxis, axes.raxis), _AXES.items(), strict=True
+    ):
+        axis.set_ticks(range(len(levels[name])), [f"{level:g}" for level in levels[name]])
         axis.set_ticks_position("tick1")
         axis.set_label_position("tick1")
         axis.set_label_text(label)
 
 
-def _draw_hexagons(axes: Any, panel: Panel, norm: Normalize) -> None:
+def _draw_hexagons(axes: Any, panel: Mapping[tuple[int, ...], float], norm: Normalize) -> None:
     places, values = np.array(list(panel)), np.array(list(panel.values()))
     shapes = axes.transProjection.transform((places[:, None] + _HEXAGON).reshape(-1, 3))
     shapes = shapes.reshape(-1, 6, 2)
     is_known = np.isfinite(values)
     is_best = is_known & (values == np.max(values[is_known], initial=-np.inf))
-    hexagons = PolyCollection(
-        shapes, array=values, cmap="cividis", norm=norm, edgecolor="white", linewidth=0.5
-    )
-    empty = PolyCollection(
-        shapes[~is_known], facecolor="white", edgecolor="0.6", linewidth=0.5, hatch="////"
-    )
-    best = PolyCollection(shapes[is_best], facecolor="none", edgecolor="black", linewidth=1.4)
-    for collection in (hexagons, empty, best):
-        collection.set_clip_on(False)
-        axes.add_collection(collection, autolim=False)
+    coloured = {"array": values, "cmap": "cividis", "norm": norm}
+    layers: list[tuple[Any, dict[str, Any]]] = [
+        (shapes, coloured | {"edgecolor": "white", "linewidth": 0.5}),
+        (shapes[~is_known], {"fc": "white", "ec": "0.6", "linewidth": 0.5, "hatch": "////"}),
+        (shapes[is_best], {"fc": "none", "ec": "black", "linewidth": 1.4}),
+    ]
+    for part, look in layers:
+        axes.add_collection(PolyCollection(part, clip_on=False, **look), autolim=False)
     for shape, value in zip(shapes[is_best], values[is_best], strict=True):
         x, y = shape.mean(axis=0)
         colour = "black" if norm(value) > 0.5 else "white"

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,12 @@ class Experiment:
 
     def label(self, trial: Trial) -> str:
         """Return the label of the method of a trial."""
-        return next(row.label for row in self.rows if row.under(trial.protocol) == trial.method)
+        return self._labels[trial.protocol, frozenset(trial.method.items())]
+
+    @cached_property
+    def _labels(self) -> dict[tuple[str, frozenset[tuple[str, Any]]], str]:
+        pairs = product(self.protocols, self.rows)
+        return {(p, frozenset(row.under(p).items())): row.label for p, row in pairs}
 
 
 def experiment_files() -> dict[str, Path]:
