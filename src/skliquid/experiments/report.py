@@ -4,7 +4,6 @@ import platform
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from html import escape
 from importlib.metadata import version
 from importlib.resources import files
@@ -39,59 +38,65 @@ class Picture(NamedTuple):
     figure: Figure
 
 
-@dataclass
-class Section:
-    """What one experiment shows: tables, and captions and SVG files of figures."""
-
-    experiment: Experiment
-    results: Results
-    tables: list[Table] = field(default_factory=list)
-    pictures: list[tuple[str, Path]] = field(default_factory=list)
-
-
 def write_report(plan: Plan, store: Store, out: Path, *, left_out: Sequence[str] = ()) -> Path:
     """Write the tables, the figures and the page of all experiments; return the page.
 
     The same store gives the same bytes.
     """
-    (out / "tables").mkdir(parents=True, exist_ok=True)
-    taken: set[str] = set()
-    sections = [
-        _section(experiment, store.results(trials), out, taken)
-        for experiment, trials in sorted(plan, key=_place)
-    ]
+    for folder in ("tables", "figures"):
+        (out / folder).mkdir(parents=True, exist_ok=True)
+    shown = [(e, store.results(trials)) for e, trials in sorted(plan, key=lambda p: _place(p[0]))]
     failed = store.errors(trial for _, trials in plan for trial in trials)
-    sentences = findings([(section.experiment, section.results) for section in sections])
+    sentences, taken = findings(shown), set[str]()
     (out / "findings.md").write_text("".join(f"- {s}\n" for s in sentences), encoding="utf-8")
+    names = [(escape(experiment.name), escape(experiment.title)) for experiment, _ in shown]
+    template = Template(files("skliquid.experiments").joinpath("report.html").read_text("utf-8"))
     page = out / "report.html"
-    page.write_text(_page(sections, sentences, failed, left_out), encoding="utf-8")
+    text = template.substitute(
+        links="".join(f'<li><a href="#{name}">{title}</a></li>' for name, title in names),
+        facts=_facts([pair for _, results in shown for pair in results], left_out),
+        failures=_failures(failed),
+        findings="".join(f"<li>{escape(sentence)}</li>" for sentence in sentences),
+        sections="".join(_section(*pair, out, taken) for pair in shown),
+    )
+    page.write_text(text, encoding="utf-8")
     return page
 
 
-def _place(planned: tuple[Experiment, Sequence[Trial]]) -> tuple[int, bool, str]:
+def _place(experiment: Experiment) -> tuple[int, bool, str]:
     """Return the sort key that orders experiments as in the paper."""
-    experiment = planned[0]
     is_first = experiment.published == "comparison"
     is_first = is_first or experiment.name == "what_the_paper_did_not_say"
     return list(_CONTENTS).index(experiment.kind), not is_first, experiment.name
 
 
-def _section(experiment: Experiment, results: Results, out: Path, taken: set[str]) -> Section:
-    """Return what an experiment shows, and write it to files whose names are not ``taken``."""
-    section = Section(experiment, results)
-    if not results and experiment.kind not in WITHOUT_TRIALS:
-        return section
-    for shown in _CONTENTS[experiment.kind](experiment, results):
-        stem = _free_name(shown.name, taken)
-        if isinstance(shown, Table):
-            section.tables.append(shown)
-            texts = {"md": shown.to_markdown(), "tex": shown.to_latex(), "csv": shown.to_csv()}
-            for ending, text in texts.items():
-                (out / "tables" / f"{stem}.{ending}").write_text(text, encoding="utf-8")
-        else:
-            _, svg = figures.save(shown.figure, out / "figures", stem)
-            section.pictures.append((shown.caption, svg))
-    return section
+def _section(experiment: Experiment, results: Results, out: Path, taken: set[str]) -> str:
+    """Write what an experiment shows to files whose names are not ``taken``; return its HTML."""
+    parts = [f'<h2 id="{escape(experiment.name)}">{escape(experiment.title)}</h2>']
+    is_shown = bool(results) or experiment.kind in WITHOUT_TRIALS
+    contents = [*_CONTENTS[experiment.kind](experiment, results)] if is_shown else []
+    if not any(isinstance(content, Table) for content in contents):
+        parts.append(f"<p>{escape(experiment.caption)}</p>")
+    methods = {(t.data, t.protocol, str(sorted(t.method.items()))) for t, _ in results}
+    if methods:
+        n_trials = len(results) / len(methods)
+        parts.append(f'<p class="note">{n_trials:.0f} trials of each method.</p>')
+    tables_last = sorted(contents, key=lambda content: isinstance(content, Table))
+    parts += [_write(content, out, _free_name(content.name, taken)) for content in tables_last]
+    return f"<section>{''.join(parts)}</section>"
+
+
+def _write(content: Table | Picture, out: Path, stem: str) -> str:
+    """Write a table or a figure to files, and return its HTML."""
+    if isinstance(content, Table):
+        texts = {"md": content.to_markdown(), "tex": content.to_latex(), "csv": content.to_csv()}
+        for ending, text in texts.items():
+            (out / "tables" / f"{stem}.{ending}").write_text(text, encoding="utf-8")
+        return _table_html(content)
+    _, svg = figures.save(content.figure, out / "figures", stem)
+    caption, source = escape(content.caption), b64encode(svg.read_bytes()).decode()
+    image = f'<img alt="{caption}" src="data:image/svg+xml;base64,{source}">'
+    return f"<figure>{image}<figcaption>{caption}</figcaption></figure>"
 
 
 def _free_name(name: str, taken: set[str]) -> str:
@@ -170,29 +175,12 @@ def _file_name(dataset: str) -> str:
 # The page
 
 
-def _page(
-    sections: Sequence[Section],
-    sentences: Sequence[str],
-    failed: Sequence[tuple[Trial, str]],
-    left_out: Sequence[str],
-) -> str:
-    template = files("skliquid.experiments").joinpath("report.html").read_text("utf-8")
-    names = [(escape(s.experiment.name), escape(s.experiment.title)) for s in sections]
-    return Template(template).substitute(
-        links="".join(f'<li><a href="#{name}">{title}</a></li>' for name, title in names),
-        facts=_facts(sections, left_out),
-        failures=_failures(failed),
-        findings="".join(f"<li>{escape(sentence)}</li>" for sentence in sentences),
-        sections="".join(map(_section_html, sections)),
-    )
-
-
-def _facts(sections: Sequence[Section], left_out: Sequence[str]) -> str:
-    trials = {trial.key: (trial, result) for s in sections for trial, result in s.results}
+def _facts(results: Results, left_out: Sequence[str]) -> str:
+    n_trials = len({trial.key for trial, _ in results})
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     facts = {
-        "trials": f"{len(trials)}; seconds.csv says how long each took",
-        "datasets": ", ".join(datasets_of(list(trials.values()))) or "none needed",
+        "trials": f"{n_trials}; seconds.csv says how long each took",
+        "datasets": ", ".join(datasets_of(results)) or "none needed",
         "left out, not being here": ", ".join(left_out) or "none",
         "versions": f"skliquid {skliquid.__version__} (code {code_version()}), {versions}",
         "Python": f"{platform.python_version()} on {platform.machine()}",
@@ -210,20 +198,6 @@ def _failures(failed: Sequence[tuple[Trial, str]]) -> str:
         for t, error in failed
     )
     return f"<h3>{len(failed)} trials failed, three times each</h3><ul>{items}</ul>"
-
-
-def _section_html(section: Section) -> str:
-    experiment = section.experiment
-    methods = {(t.data, t.protocol, str(sorted(t.method.items()))) for t, _ in section.results}
-    n_trials = f"{len(section.results) / max(len(methods), 1):.0f} trials of each method."
-    parts = [f'<h2 id="{escape(experiment.name)}">{escape(experiment.title)}</h2>']
-    parts += [] if section.tables else [f"<p>{escape(experiment.caption)}</p>"]
-    parts += [f'<p class="note">{n_trials}</p>'] if methods else []
-    for caption, svg in section.pictures:
-        source = f"data:image/svg+xml;base64,{b64encode(svg.read_bytes()).decode()}"
-        image = f'<img alt="{escape(caption)}" src="{source}">'
-        parts.append(f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>")
-    return f"<section>{''.join([*parts, *map(_table_html, section.tables)])}</section>"
 
 
 def _table_html(table: Table) -> str:
