@@ -1,6 +1,6 @@
 """Protocols: how a dataset is split into halves, and by which rules a trial is run and scored."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -35,37 +35,24 @@ class Halves:
 class Protocol:
     """The rules of a trial.
 
-    Parameters
-    ----------
-    prepare : callable
-        ``prepare(X, is_train, column_types)`` returns the features as voters see them; in ``X``,
-        categories are encoded as their positions in sorted order.
-    drops_missing, goes_on : bool
-        Whether rows with a missing value are left out; whether representatives continue training
-        when no voter delegates any more.
-    rounding : str
-        How a share of the representatives becomes a number of delegators.
-    reported : str
-        Which of the recorded scores is reported.
-    features_per_voter : int, float or "all"
-        How many features each voter sees, drawn once per voter without replacement: a number
-        (all where a dataset has fewer), a share, or all. AdaBoost sees all.
-    candidates, weight_of, stopping_rule
-        As in ``Mechanism`` and ``LinearPool``; None for their defaults.
-    boosting : str
-        AdaBoost's algorithm for trees.
+    ``prepare(X, is_train, column_types)`` returns the features as voters see them; in ``X``,
+    categories are encoded as their positions in sorted order. Of the scores after one pass and
+    after the final fit, which are both recorded, tables show the one that is ``reported``.
+    ``features_per_voter`` is a number of features (all where a dataset has fewer), a share of
+    them, or all, drawn once per voter without replacement; AdaBoost sees all. ``candidates`` and
+    ``weight_of`` are as in ``Mechanism``, ``stopping_rule`` as in ``LinearPool``: None for theirs.
     """
 
-    prepare: Callable[[Floats, NDArray[np.bool_], Sequence[str]], Floats]
-    drops_missing: bool
-    rounding: Literal["at_least_one", "floor"]
-    goes_on: bool
+    prepare: Callable[[Floats, NDArray[np.bool_], NDArray[np.str_]], Floats]
+    drops_missing: bool  # whether rows with a missing value are left out
+    rounding: Literal["at_least_one", "floor"]  # of the number of delegators
+    goes_on: bool  # whether representatives continue training when no voter delegates any more
     reported: Literal["one_pass", "final"]
     features_per_voter: int | float | Literal["all"] = "all"
     candidates: Literal["representatives", "voters"] = "representatives"
     weight_of: Literal["guru", "candidate"] | None = None
     stopping_rule: Literal["loss", "objective"] | None = None
-    boosting: Literal["SAMME", "SAMME.R"] = "SAMME"
+    boosting: Literal["SAMME", "SAMME.R"] = "SAMME"  # of trees
 
     def varied(self, method: Mapping[str, Any]) -> "Protocol":
         """Return these rules with those that ``method`` overrides."""
@@ -73,21 +60,19 @@ class Protocol:
         return replace(self, **{name: method[name] for name in names if name in method})
 
 
-def raw(X: Floats, is_train: NDArray[np.bool_], column_types: Sequence[str]) -> Floats:
+def raw(X: Floats, is_train: NDArray[np.bool_], column_types: NDArray[np.str_]) -> Floats:
     """Return numbers unscaled and positions of categories as if they were numbers; no times."""
-    return X[:, [k for k, column_type in enumerate(column_types) if column_type != "time"]]
+    return X[:, column_types != "time"]
 
 
-def scaled(X: Floats, is_train: NDArray[np.bool_], column_types: Sequence[str]) -> Floats:
+def scaled(X: Floats, is_train: NDArray[np.bool_], column_types: NDArray[np.str_]) -> Floats:
     """Return numbers scaled and categories one-hot encoded, by the training half; no times."""
-    numerical, categorical = (
-        [k for k, column_type in enumerate(column_types) if column_type == wanted]
-        for wanted in ("numerical", "categorical")
-    )
+    numerical = make_pipeline(SimpleImputer(strategy="median"), StandardScaler())
     one_hot = OneHotEncoder(handle_unknown="ignore")
+    categorical = make_pipeline(SimpleImputer(strategy="most_frequent"), one_hot)
     transformer = make_column_transformer(
-        (make_pipeline(SimpleImputer(strategy="median"), StandardScaler()), numerical),
-        (make_pipeline(SimpleImputer(strategy="most_frequent"), one_hot), categorical),
+        (numerical, column_types == "numerical"),
+        (categorical, column_types == "categorical"),
         sparse_threshold=0,
     )
     numbers: Floats = transformer.fit(X[is_train]).transform(X)
@@ -112,6 +97,10 @@ PROTOCOLS: dict[str, Protocol] = {
 }
 
 
+Encoded = tuple[NDArray[np.str_], Floats, Labels]
+"""Column types, rows and labels."""
+
+
 @lru_cache(maxsize=2)
 def halves(dataset: str, target: str | None, protocol: str, seed: int) -> Halves:
     """Return ``dataset`` under ``protocol``, split in half at random."""
@@ -130,7 +119,7 @@ def halves(dataset: str, target: str | None, protocol: str, seed: int) -> Halves
     return Halves(numbers[train], labels[train], numbers[test], labels[test], n_classes)
 
 
-def rows(dataset: str, target: str | None, protocol: str) -> tuple[tuple[str, ...], Floats, Labels]:
+def rows(dataset: str, target: str | None, protocol: str) -> Encoded:
     """Return the column types of ``dataset``, and the rows and labels that ``protocol`` takes."""
     column_types, X, labels = _encoded(dataset, target)
     if PROTOCOLS[protocol].drops_missing:
@@ -146,11 +135,8 @@ def rows(dataset: str, target: str | None, protocol: str) -> tuple[tuple[str, ..
 
 
 @lru_cache(maxsize=8)
-def _encoded(name: str, target: str | None) -> tuple[tuple[str, ...], Floats, Labels]:
-    """Return column types, rows and labels of a dataset, without columns that have no value.
-
-    Categories are encoded as their positions in sorted order.
-    """
+def _encoded(name: str, target: str | None) -> Encoded:
+    """Return a dataset without columns that have no value, categories as positions."""
     dataset = load_dataset(name, target=target)
     columns = [_encode(*pair) for pair in zip(dataset.X.T, dataset.kinds, strict=True)]
     filled = [k for k, column in enumerate(columns) if not np.isnan(column).all()]
@@ -160,7 +146,7 @@ def _encoded(name: str, target: str | None) -> tuple[tuple[str, ...], Floats, La
             "are missing. Give another file."
         )
     labels = np.unique(dataset.y, return_inverse=True)[1]
-    column_types = tuple(dataset.kinds[k] for k in filled)
+    column_types = np.array(dataset.kinds)[filled]
     return column_types, np.column_stack([columns[k] for k in filled]), labels
 
 
