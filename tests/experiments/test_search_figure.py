@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from matplotlib.collections import PolyCollection
 
-from skliquid.experiments.figures import save
-from skliquid.experiments.search_figure import search_figure
+from skliquid.experiments.figures import save, search_figure
 from skliquid.experiments.spec import experiment_files, load_experiment
 
 HEXAGONS_IN_A_PANEL = 21

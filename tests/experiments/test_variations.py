@@ -2,11 +2,15 @@ import numpy as np
 import pytest
 from experiments.conftest import SMALL
 
-from skliquid.experiments.figures import variation_figure
 from skliquid.experiments.findings import findings
 from skliquid.experiments.spec import Experiment, Row
 from skliquid.experiments.trial import Trial
-from skliquid.experiments.variations import comparisons, mean_distance, variation_table
+from skliquid.experiments.variations import (
+    comparisons,
+    mean_distance,
+    variation_figure,
+    variation_table,
+)
 
 SETTING = SMALL | {"increment_size": 65, "delegation_rate": 0.05, "n_estimators": 350}
 

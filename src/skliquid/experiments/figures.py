@@ -1,27 +1,46 @@
 """Figures: the paper's pictures, drawn from results in one style."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import matplotlib.style
+import mpltern  # noqa: F401 (importing it makes the ternary projection known)
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from skliquid.arrays import Floats
-from skliquid.experiments.estimates import Results, by_method
+from skliquid.experiments.estimates import Estimate, Results, by_method
 from skliquid.experiments.methods import Result
-from skliquid.experiments.spec import Experiment
-from skliquid.experiments.variations import comparisons
+from skliquid.experiments.spec import Experiment, label_of
 from skliquid.theory import delegation_cost
 
 COLUMN, PAGE = 3.4, 7.0  # inches
+_AXES = {
+    "increment_size": "Increment size",
+    "n_estimators": "Ensemble size",
+    "delegation_rate": "Delegation rate",
+}
+_TITLES = {
+    "max": "Max",
+    "random_better": "Random\nBetter",
+    "proportional_better": "Proportional\nBetter",
+    "proportional_weighted": "Proportional\nWeighted",
+}
+_HEXAGON = np.array(
+    [[2, -1, -1], [1, 1, -2], [-1, 2, -1], [-2, 1, 1], [-1, -1, 2], [1, -2, 1]]
+) / 3.0  # fmt: skip
+_MARGIN = 2 / 3  # from the centre of a hexagon to its corners, in steps
 
 
 def style() -> AbstractContextManager[None]:
@@ -89,7 +108,7 @@ def curves_figure(experiment: Experiment, results: Results, dataset: str, protoc
         accuracy.set_ylabel("Test accuracy")
         majority.set(yscale="log", ylabel="Minimum majority")
         show_plainly(majority.yaxis)
-        _draw_legend(figure, n_columns=len(rows))
+        draw_legend(figure, n_columns=len(rows))
     return figure
 
 
@@ -119,65 +138,94 @@ def _reverse(axes: Axes, n_voters: int) -> None:
     axes.set_xlim(n_voters, least / 1.05)
 
 
-def variation_figure(experiment: Experiment, results: Results) -> Figure | None:
-    """Return the distance to the published values by variation; None if none is published."""
-    frame = comparisons(experiment, results).dropna(subset="published")
-    if frame.empty:
-        return None
-    levels = frame[experiment.vary[0]]
-    is_scan = len(experiment.vary) == 1 and any(isinstance(v, int | float) for v in levels)
-    label = f"Mean distance to the published {experiment.measure}"
-    return _scan_figure(frame, levels, label) if is_scan else _dot_figure(frame, label)
+def search_figure(experiment: Experiment, results: Results, dataset: str) -> Figure:
+    """Return maps of test accuracy on one dataset over three parameters, one per mechanism.
 
-
-def _dot_figure(frame: pd.DataFrame, label: str) -> Figure:
-    """Return one panel per setting: datasets from top to bottom, one mark per variation."""
-    settings, variations = frame["setting"].unique(), frame["variation"].unique()
-    datasets = list(frame["dataset"].unique())
+    The rows of the experiment are the cells; the positions of a cell among the levels of the three
+    parameters must have the same sum, so that they make a triangle. A cell shows the mean over
+    trials, and is hatched if there are none. The best cells of each mechanism are outlined.
+    """
+    levels = {name: sorted({row.method[name] for row in experiment.rows}) for name in _AXES}
+    panels = _panels(experiment, results, dataset, levels)
+    known = [value for panel in panels.values() for value in panel.values() if np.isfinite(value)]
+    norm = Normalize(min(known, default=0.0), max(known, default=1.0))
+    n_rows = (len(panels) + 1) // 2
     with style():
-        figure = Figure(figsize=(PAGE, 1.28 + 0.28 * len(datasets)), layout="constrained")
-        panels = figure.subplots(1, len(settings), sharey=True, sharex=True, squeeze=False)[0]
-        for axes, setting in zip(panels, settings, strict=True):
-            for k, variation in enumerate(variations):
-                part = frame[(frame["setting"] == setting) & (frame["variation"] == variation)]
-                distance = part.groupby("dataset")["distance"].mean().reindex(datasets)
-                look = line_style(k) | {"linestyle": "", "marker": "osD^v"[k % 5]}
-                rows = np.arange(len(datasets) + 1) + 0.5 * ((k + 0.5) / len(variations) - 0.5)
-                axes.plot([*distance, part["distance"].mean()], rows, label=variation, **look)
-            axes.axhline(len(datasets) - 0.5, color="0.6", linewidth=0.6)
-            axes.set(title=setting, xlabel=label, xscale="log")
-            show_plainly(axes.xaxis)
-        panels[0].set_yticks(range(len(datasets) + 1), [*datasets, "mean"])
-        panels[0].invert_yaxis()
-        _draw_legend(figure, n_columns=2)
+        figure = Figure(figsize=(PAGE, 3.05 * n_rows + 0.55))
+        bottom = 1.15 / figure.get_figheight()
+        grid = figure.add_gridspec(
+            n_rows, 2, left=0.09, right=0.91, bottom=bottom, top=0.96, hspace=0.3, wspace=0.3
+        )
+        for k, (mechanism, panel) in enumerate(panels.items()):
+            total = sum(next(iter(panel)))  # of the positions, the same for all cells
+            axes = figure.add_subplot(grid[k], projection="ternary", ternary_sum=total)
+            title = _TITLES.get(mechanism, label_of({"method": "liquid", "mechanism": mechanism}))
+            size = matplotlib.rcParams["axes.titlesize"]
+            axes.text(-0.1, 1, title, transform=axes.transAxes, va="top", size=size)
+            _draw_levels(axes, levels)
+            _draw_hexagons(axes, panel, norm)
+        _draw_colour_bar(figure, norm)
     return figure
 
 
-def _scan_figure(frame: pd.DataFrame, levels: pd.Series, label: str) -> Figure:
-    """Return two panels, numbers and shares, with one line per dataset and one for their mean."""
-    frame = frame.assign(level=levels.map(lambda v: 1.0 if v == "all" else float(v)))
-    is_count = levels.map(lambda v: isinstance(v, int))
-    names = is_count.map({True: "Features per voter", False: "Share of the features per voter"})
-    parts = list(frame.groupby(names))
-    with style():
-        figure = Figure(figsize=(PAGE, 2.9), layout="constrained")
-        panels = figure.subplots(1, len(parts), sharey=True, squeeze=False)[0]
-        for axes, (name, part) in zip(panels, parts, strict=True):
-            for k, dataset in enumerate(frame["dataset"].unique()):
-                distance = part[part["dataset"] == dataset].groupby("level")["distance"].mean()
-                axes.plot(distance, label=dataset, **line_style(1 + k % 6))  # 0 is the mean's
-            mean = part.groupby("level")["distance"].mean()
-            axes.plot(mean, label="mean", **line_style(0) | {"linewidth": 2.2})
-            axes.plot(mean.idxmin(), mean.min(), "ko", markersize=5)
-            axes.set(xlabel=name, yscale="log")
-            show_plainly(axes.yaxis)
-            axes.set_xticks(mean.index, [f"{level:g}" for level in mean.index])
-        panels[0].set_ylabel(label.replace("the ", "the\n"))
-        _draw_legend(figure, n_columns=frame["dataset"].nunique() + 1)
-    return figure
+def _panels(
+    experiment: Experiment, results: Results, dataset: str, levels: Mapping[str, Sequence[float]]
+) -> dict[str, dict[tuple[int, ...], float]]:
+    """Return, by mechanism, mean accuracies by the positions of cells among the levels."""
+    groups = by_method(experiment, results, experiment.protocols[0])
+    panels: dict[str, dict[tuple[int, ...], float]] = defaultdict(dict)
+    for row in experiment.rows:
+        places = tuple(levels[name].index(row.method[name]) for name in _AXES)
+        accuracies = (trial["accuracy_final"] for trial in groups[dataset, row.label])
+        panels[row.method["mechanism"]][places] = Estimate.of(accuracies).mean
+    return panels
 
 
-def _draw_legend(figure: Figure, n_columns: int) -> None:
+def _draw_levels(axes: Any, levels: Mapping[str, Sequence[float]]) -> None:
+    first, last = -_MARGIN, max(map(len, levels.values())) - 1 + _MARGIN
+    axes.set_ternary_lim(first, last, first, last, first, last)
+    axes.grid(False)
+    axes.spines[:].set_visible(False)
+    for axis, (name, label) in zip(
+        (axes.taxis, axes.laxis, axes.raxis), _AXES.items(), strict=True
+    ):
+        axis.set_ticks(range(len(levels[name])), [f"{level:g}" for level in levels[name]])
+        axis.set_ticks_position("tick1")
+        axis.set_label_position("tick1")
+        axis.set_label_text(label)
+
+
+def _draw_hexagons(axes: Any, panel: Mapping[tuple[int, ...], float], norm: Normalize) -> None:
+    places, values = np.array(list(panel)), np.array(list(panel.values()))
+    shapes = axes.transProjection.transform((places[:, None] + _HEXAGON).reshape(-1, 3))
+    shapes = shapes.reshape(-1, 6, 2)
+    is_known = np.isfinite(values)
+    is_best = is_known & (values == np.max(values[is_known], initial=-np.inf))
+    coloured = {"array": values, "cmap": "cividis", "norm": norm}
+    layers: list[tuple[Any, dict[str, Any]]] = [
+        (shapes, coloured | {"edgecolor": "white", "linewidth": 0.5}),
+        (shapes[~is_known], {"fc": "white", "ec": "0.6", "linewidth": 0.5, "hatch": "////"}),
+        (shapes[is_best], {"fc": "none", "ec": "black", "linewidth": 1.4}),
+    ]
+    for part, look in layers:
+        axes.add_collection(PolyCollection(part, clip_on=False, **look), autolim=False)
+    for shape, value in zip(shapes[is_best], values[is_best], strict=True):
+        x, y = shape.mean(axis=0)
+        colour = "black" if norm(value) > 0.5 else "white"
+        centred = {"ha": "center", "va": "center", "transform": axes.transData}
+        axes.text(x, y, f"{value:.3f}", fontsize=6.5, color=colour, **centred)
+
+
+def _draw_colour_bar(figure: Figure, norm: Normalize) -> None:
+    axes = figure.add_axes((0.3, 0.42 / figure.get_figheight(), 0.4, 0.1 / figure.get_figheight()))
+    bar = figure.colorbar(ScalarMappable(norm, "cividis"), cax=axes, orientation="horizontal")
+    bar.outline.set_visible(False)
+    bar.locator = MaxNLocator(5)
+    bar.set_label("Test accuracy")
+
+
+def draw_legend(figure: Figure, n_columns: int) -> None:
+    """Draw the legend of the first panel above all panels."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=n_columns)
 

@@ -15,16 +15,14 @@ from typing import NamedTuple
 from matplotlib.figure import Figure
 
 import skliquid
-from skliquid.experiments import diagrams, figures, tables
+from skliquid.experiments import diagrams, figures, tables, variations
 from skliquid.experiments.estimates import MARK, Results, datasets_of
 from skliquid.experiments.findings import findings
 from skliquid.experiments.rules import WITHOUT_TRIALS
-from skliquid.experiments.search_figure import search_figure
 from skliquid.experiments.spec import Experiment
 from skliquid.experiments.store import Store
 from skliquid.experiments.tables import Table
 from skliquid.experiments.trial import Trial, code_version
-from skliquid.experiments.variations import variation_table
 
 Plan = Sequence[tuple[Experiment, Sequence[Trial]]]
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
@@ -129,7 +127,7 @@ def _search(experiment: Experiment, results: Results) -> Contents:
     yield tables.search_table(experiment, results)
     for dataset in datasets_of(results):
         name = f"{experiment.name}_{_file_name(dataset)}"
-        yield Picture(dataset, name, search_figure(experiment, results, dataset))
+        yield Picture(dataset, name, figures.search_figure(experiment, results, dataset))
 
 
 def _curves(experiment: Experiment, results: Results) -> Contents:
@@ -148,8 +146,8 @@ def _results(experiment: Experiment, results: Results) -> Contents:
 
 
 def _variations(experiment: Experiment, results: Results) -> Contents:
-    yield variation_table(experiment, results)
-    if figure := figures.variation_figure(experiment, results):
+    yield variations.variation_table(experiment, results)
+    if figure := variations.variation_figure(experiment, results):
         caption = "Mean distance to the published values."
         yield Picture(caption, f"{experiment.name}_distances", figure)
 

@@ -2,8 +2,9 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
@@ -16,6 +17,7 @@ from skliquid.experiments.trial import Trial, code_version
 Outcome: TypeAlias = tuple[Trial, Result | None, str | None]
 """A trial with its result, or with the error it ended in."""
 
+_text = partial(json.dumps, sort_keys=True)  # NaN is written as NaN and read as such
 _COLUMNS = "key, code_version, trial, result, error, finished"
 _SCHEMA = """
 PRAGMA journal_mode=WAL;
@@ -86,8 +88,8 @@ class Store:
 
     def missing(self, trials: Iterable[Trial]) -> list[Trial]:
         """Return those of ``trials``, each once, that have neither result nor error here."""
-        stored = self._stored("key")
-        return [trial for key, trial in _by_key(trials).items() if key not in stored]
+        stored, wanted = self._stored("key"), {trial.key: trial for trial in trials}
+        return [trial for key, trial in wanted.items() if key not in stored]
 
     def results(self, trials: Iterable[Trial]) -> list[tuple[Trial, Result]]:
         """Return those of ``trials`` that have a result, in the order given, with it."""
@@ -97,8 +99,8 @@ class Store:
 
     def errors(self, trials: Iterable[Trial]) -> list[tuple[Trial, str]]:
         """Return those of ``trials``, each once, that failed, with their errors."""
-        stored = self._stored("error")
-        return [(trial, stored[key]) for key, trial in _by_key(trials).items() if key in stored]
+        stored, wanted = self._stored("error"), {trial.key: trial for trial in trials}
+        return [(trial, stored[key]) for key, trial in wanted.items() if key in stored]
 
     def _stored(self, column: str) -> dict[str, str]:
         query = f"SELECT key, {column} FROM trials WHERE {column} IS NOT NULL"
@@ -111,7 +113,16 @@ class Store:
 
     def to_pandas(self) -> pd.DataFrame:
         """Return all trials as one table, one row per trial, with curves as lists."""
-        return pd.DataFrame(list(self._rows()))
+        rows = []
+        stored = self._connection.execute(f"SELECT {_COLUMNS} FROM trials ORDER BY key")
+        for key, code, trial, result, error, finished in stored:
+            row = {"key": key, "code_version": code, "error": error, "finished": finished}
+            row |= json.loads(trial)
+            method = row.pop("method")
+            rules = vars(PROTOCOLS[row["protocol"]].varied(method))
+            in_force = {name: str(rules[name]) for name in VARIATIONS}  # stated or not
+            rows.append(row | method | in_force | json.loads(result or "{}"))
+        return pd.DataFrame(rows)
 
     def export(self, folder: Path) -> list[Path]:
         """Write all trials as Parquet, and without their curves as CSV; return the files.
@@ -129,21 +140,3 @@ class Store:
         frame.to_parquet(files[0], index=False)
         frame.drop(columns=frame.filter(regex="^curve_")).to_csv(files[1], index=False)
         return files
-
-    def _rows(self) -> Iterator[dict[str, Any]]:
-        rows = self._connection.execute(f"SELECT {_COLUMNS} FROM trials ORDER BY key")
-        for key, code, trial, result, error, finished in rows:
-            columns = {"key": key, "code_version": code, "error": error, "finished": finished}
-            columns |= json.loads(trial)
-            method = columns.pop("method")
-            rules = vars(PROTOCOLS[columns["protocol"]].varied(method))
-            in_force = {name: str(rules[name]) for name in VARIATIONS}  # stated or not
-            yield columns | method | in_force | json.loads(result or "{}")
-
-
-def _by_key(trials: Iterable[Trial]) -> dict[str, Trial]:
-    return {trial.key: trial for trial in trials}
-
-
-def _text(values: Any) -> str:
-    return json.dumps(values, sort_keys=True)  # NaN is written as NaN and read as such

@@ -35,6 +35,8 @@ _CAPTIONS = {
     "F1 of the first class, for AdaBoost of the second, heart aside.",
     "ours": "Our rules: after the final fit, scaled and one-hot; macro F1.",
 }
+_NAMES = ("dataset", "ensemble", "measure", "protocol")
+_COLUMNS = (*_NAMES, "published", "mean", "standard_error", "differs")
 _MEASURES = {"accuracy": "acc", "f1": "F1", "cost": "cost"}
 _LATEX = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"±": r"$\pm$", "<": "$<$"})
 _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|"} | {"\n": " "})
@@ -116,25 +118,18 @@ def results_table(experiment: Experiment, results: Results) -> Table:
             if is_shown and printed and protocol == protocols[0]:
                 cells.append(EMPTY if value is None else f"{value:.3f}")
             cells += [estimate.text(value)] * is_shown
-            names = {"dataset": dataset, "ensemble": row.label, "measure": measure}
-            values.append(
-                names
-                | {"protocol": protocol, "published": "" if value is None else value}
-                | {"mean": estimate.mean, "standard_error": estimate.error}
-                | {"differs": estimate.differs_from(value) if is_shown else ""}
-            )
+            names = (dataset, row.label, measure, protocol, "" if value is None else value)
+            differs = estimate.differs_from(value) if is_shown else ""
+            numbers = (*names, estimate.mean, estimate.error, differs)
+            values.append(dict(zip(_COLUMNS, numbers, strict=True)))
         rows.append(cells)
     columns = ["published"] * bool(printed) + [WHOSE[protocol] for protocol in protocols]
     header = ["dataset", "ensemble"]
     header += [f"{measure}, {column}" for measure in _MEASURES.values() for column in columns]
-    return Table(experiment.name, experiment.title, _caption(experiment), header, rows, values)
-
-
-def _caption(experiment: Experiment) -> str:
-    mark = f"; {MARK} the published value is more than two of them away"
-    errors = f"± one standard error{mark if experiment.published else ''}."
-    rules = [_CAPTIONS[protocol] for protocol in experiment.protocols]
-    return " ".join(filter(None, [experiment.caption, *rules, errors]))
+    mark = f"; {MARK} the published value is more than two of them away" if printed else ""
+    rules = [_CAPTIONS[protocol] for protocol in protocols]
+    caption = " ".join(filter(None, [experiment.caption, *rules, f"± one standard error{mark}."]))
+    return Table(experiment.name, experiment.title, caption, header, rows, values)
 
 
 def headline_table(experiment: Experiment, results: Results) -> Table:
@@ -143,7 +138,7 @@ def headline_table(experiment: Experiment, results: Results) -> Table:
     values = pd.DataFrame(results_table(experiment, results).values)
     values = values.replace({"ensemble": dict.fromkeys(boosted, "best AdaBoost")})
     values["published"] = pd.to_numeric(values["published"])
-    best = values.groupby(["dataset", "ensemble", "measure", "protocol"])[["published", "mean"]]
+    best = values.groupby([*_NAMES])[["published", "mean"]]
     columns = [("published", experiment.protocols[0]), *product(["mean"], experiment.protocols)]
     texts = best.max().unstack()[columns].map(lambda v: EMPTY if math.isnan(v) else f"{v:.3f}")
     cells = texts.apply(" / ".join, axis="columns")

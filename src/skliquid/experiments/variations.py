@@ -4,7 +4,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
 from skliquid.experiments.estimates import (
     EMPTY,
@@ -13,6 +15,7 @@ from skliquid.experiments.estimates import (
     estimates,
     published_values,
 )
+from skliquid.experiments.figures import PAGE, draw_legend, line_style, show_plainly, style
 from skliquid.experiments.spec import LABELS, Experiment, label_of
 from skliquid.experiments.tables import Table
 from skliquid.experiments.trial import Trial
@@ -20,6 +23,8 @@ from skliquid.experiments.trial import Trial
 SETTINGS = {(65, 0.05): "accuracy_maximizing", (25, 0.85): "cost_minimizing"}
 """Increment size and delegation rate, and the table of the paper that has them."""
 
+_TABLES = {f"u = {u}, rate {rate:g}": name for (u, rate), name in SETTINGS.items()}
+_TABLES[""] = "accuracy_maximizing"  # of AdaBoost, which has no setting
 _WORDS: dict[tuple[str, Any], str] = {
     ("features_per_voter", "all"): "all features",
     ("candidates", "voters"): "any voter",
@@ -86,10 +91,8 @@ def variation_table(experiment: Experiment, results: Results) -> Table:
                 rows.append([dataset, setting, variation, *cells, *_summary_cells(part)])
     for variation in variations:
         part = frame[frame["variation"] == variation]
-        means = part.groupby("ensemble")["distance"].mean().reindex(labels)
-        rows.append(
-            ["mean distance", "all", variation, *map(_distance_text, means), *_summary_cells(part)]
-        )
+        means = part.groupby("ensemble")["distance"].mean().reindex(labels).map(_distance_text)
+        rows.append(["mean distance", "all", variation, *means, *_summary_cells(part)])
     caption = (
         f"{experiment.caption} Means ± one standard error; * the published value is more than two "
         "of them away. Mean distance: of the means from the published values."
@@ -124,6 +127,63 @@ def _word(name: str, value: Any) -> str:
 
 
 def _published(dataset: str, setting: str, label: str, measure: str) -> float | None:
-    tables = {f"u = {u}, rate {rate:g}": name for (u, rate), name in SETTINGS.items()}
-    table = (tables | {"": "accuracy_maximizing"}).get(setting)
+    table = _TABLES.get(setting)
     return published_values(table).get((dataset, label, measure)) if table else None
+
+
+def variation_figure(experiment: Experiment, results: Results) -> Figure | None:
+    """Return the distance to the published values by variation; None if none is published."""
+    frame = comparisons(experiment, results).dropna(subset="published")
+    if frame.empty:
+        return None
+    levels = frame[experiment.vary[0]]
+    is_scan = len(experiment.vary) == 1 and any(isinstance(v, int | float) for v in levels)
+    label = f"Mean distance to the published {experiment.measure}"
+    return _scan_figure(frame, levels, label) if is_scan else _dot_figure(frame, label)
+
+
+def _dot_figure(frame: pd.DataFrame, label: str) -> Figure:
+    """Return one panel per setting: datasets from top to bottom, one mark per variation."""
+    settings, variations = frame["setting"].unique(), frame["variation"].unique()
+    datasets = list(frame["dataset"].unique())
+    with style():
+        figure = Figure(figsize=(PAGE, 1.28 + 0.28 * len(datasets)), layout="constrained")
+        panels = figure.subplots(1, len(settings), sharey=True, sharex=True, squeeze=False)[0]
+        for axes, setting in zip(panels, settings, strict=True):
+            for k, variation in enumerate(variations):
+                part = frame[(frame["setting"] == setting) & (frame["variation"] == variation)]
+                distance = part.groupby("dataset")["distance"].mean().reindex(datasets)
+                look = line_style(k) | {"linestyle": "", "marker": "osD^v"[k % 5]}
+                rows = np.arange(len(datasets) + 1) + 0.5 * ((k + 0.5) / len(variations) - 0.5)
+                axes.plot([*distance, part["distance"].mean()], rows, label=variation, **look)
+            axes.axhline(len(datasets) - 0.5, color="0.6", linewidth=0.6)
+            axes.set(title=setting, xlabel=label, xscale="log")
+            show_plainly(axes.xaxis)
+        panels[0].set_yticks(range(len(datasets) + 1), [*datasets, "mean"])
+        panels[0].invert_yaxis()
+        draw_legend(figure, n_columns=2)
+    return figure
+
+
+def _scan_figure(frame: pd.DataFrame, levels: pd.Series, label: str) -> Figure:
+    """Return two panels, numbers and shares, with one line per dataset and one for their mean."""
+    frame = frame.assign(level=levels.map(lambda v: 1.0 if v == "all" else float(v)))
+    is_count = levels.map(lambda v: isinstance(v, int))
+    names = is_count.map({True: "Features per voter", False: "Share of the features per voter"})
+    parts = list(frame.groupby(names))
+    with style():
+        figure = Figure(figsize=(PAGE, 2.9), layout="constrained")
+        panels = figure.subplots(1, len(parts), sharey=True, squeeze=False)[0]
+        for axes, (name, part) in zip(panels, parts, strict=True):
+            for k, dataset in enumerate(frame["dataset"].unique()):
+                distance = part[part["dataset"] == dataset].groupby("level")["distance"].mean()
+                axes.plot(distance, label=dataset, **line_style(1 + k % 6))  # 0 is the mean's
+            mean = part.groupby("level")["distance"].mean()
+            axes.plot(mean, label="mean", **line_style(0) | {"linewidth": 2.2})
+            axes.plot(mean.idxmin(), mean.min(), "ko", markersize=5)
+            axes.set(xlabel=name, yscale="log")
+            show_plainly(axes.yaxis)
+            axes.set_xticks(mean.index, [f"{level:g}" for level in mean.index])
+        panels[0].set_ylabel(label.replace("the ", "the\n"))
+        draw_legend(figure, n_columns=frame["dataset"].nunique() + 1)
+    return figure
