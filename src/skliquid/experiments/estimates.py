@@ -82,14 +82,8 @@ def estimates(
 ) -> dict[Key, dict[str, Estimate]]:
     """Return the measures of each group of trials, costs relative to those of Direct.
 
-    Parameters
-    ----------
-    results : sequence of (Trial, Result)
-        All trials, those of Direct among them.
-    key : callable
-        The group of a trial, a tuple that ends in the label of its method.
-    direct : str or None
-        The label of Direct; None if it was not run, and costs are NaN.
+    ``key(trial)`` is the group of a trial, a tuple that ends in the label of its method, and
+    ``direct`` the label of Direct; without trials of Direct, costs are NaN.
     """
     groups: dict[Key, list[Mapping[str, float | None]]] = defaultdict(list)
     for trial, result in results:
@@ -99,10 +93,9 @@ def estimates(
         for group, trials in groups.items()
     }
     costs = {group[:-1]: m["cost"].mean for group, m in measured.items() if group[-1] == direct}
-    return {
-        group: m | {"cost": m["cost"].over(costs.get(group[:-1], math.nan))}
-        for group, m in measured.items()
-    }
+    for group, measures in measured.items():
+        measures["cost"] = measures["cost"].over(costs.get(group[:-1], math.nan))
+    return measured
 
 
 def _measures(trial: Trial, result: Result) -> dict[str, float | None]:

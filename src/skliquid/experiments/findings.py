@@ -26,30 +26,26 @@ def _results_findings(experiment: Experiment, results: Results) -> Iterator[str]
     boosted = [row.label for row in experiment.rows if row.is_boosted]
     values["is_boosted"] = values["ensemble"].isin(boosted)
     for measure in ("accuracy", "cost"):
-        is_compared = (values["protocol"] == "paper") & (values["published"] != "")
-        is_compared &= (values["measure"] == measure) & ~values["is_boosted"]
-        if is_compared.any():
+        part = values.query("measure == @measure and protocol == 'paper' and not is_boosted")
+        part = part[part["published"] != ""]
+        if len(part):
             start = f"{experiment.title}, {WHOSE['paper']}: the {measure} of delegating ensembles"
-            yield start + _distance_sentence(values[is_compared])
+            yield f"{start} is {_distance(part)}"
     for protocol in experiment.protocols:
-        is_accuracy = (values["measure"] == "accuracy") & (values["protocol"] == protocol)
-        for sentence in _accuracy_sentences(experiment, values[is_accuracy]):
+        part = values.query("measure == 'accuracy' and protocol == @protocol")
+        for sentence in _accuracy_sentences(experiment, part):
             yield f"{experiment.title}, {WHOSE[protocol]}: {sentence}"
 
 
-def _distance_sentence(values: pd.DataFrame) -> str:
+def _distance(values: pd.DataFrame) -> str:
     """Return how far the means are from the published values, and how many are within errors."""
     distance = (values["mean"] - values["published"].astype(float)).abs()
-    sentence = f" is {distance.mean():.4f} from the published in the mean and {distance.max():.3f}"
+    text = f"{distance.mean():.4f} from the published in the mean and {distance.max():.3f} at most."
     known = values.dropna(subset="standard_error")
-    if known.empty:
-        return f"{sentence} at most."
     far = known[known["differs"].astype(bool)]
-    return (
-        f"{sentence} at most. {len(known) - len(far)} of {len(known)} values are within two "
-        "standard errors; datasets with a value further off: "
-        f"{', '.join(sorted(far['dataset'].unique())) or 'none'}."
-    )
+    count = f"{len(known) - len(far)} of {len(known)} values are within two standard errors"
+    names = ", ".join(sorted(far["dataset"].unique())) or "none"
+    return f"{text} {count}; datasets with a value further off: {names}." if len(known) else text
 
 
 def _accuracy_sentences(experiment: Experiment, accuracies: pd.DataFrame) -> Iterator[str]:
@@ -63,7 +59,7 @@ def _accuracy_sentences(experiment: Experiment, accuracies: pd.DataFrame) -> Ite
         if len(delegating) and len(boosted):
             is_better[name] = delegating.max() > boosted.max()
     if is_better:
-        wins = [name for name, is_win in is_better.items() if is_win]
+        wins = [name for name in is_better if is_better[name]]
         names = f" ({', '.join(wins)})" if wins else ""
         count = f"{len(wins)} of {len(is_better)} datasets{names}"
         yield f"the best delegating ensemble is more accurate than the best AdaBoost on {count}."
@@ -98,12 +94,11 @@ def _highest(groups: Mapping[tuple[str, str], Sequence[Result]], name: str, temp
 def _variations_findings(experiment: Experiment, results: Results) -> Iterator[str]:
     frame = comparisons(experiment, results).dropna(subset="published")
     groups = frame.groupby("variation", sort=False)
-    summaries = {str(variation): mean_distance(part) for variation, part in groups}
+    nearest = sorted([(*mean_distance(part), name) for name, part in groups], key=lambda s: s[0])
     texts = []
-    for variation in sorted(summaries, key=lambda variation: summaries[variation][0])[:4]:
-        distance, n_within, n_known = summaries[variation]
+    for distance, n_within, n_known, name in nearest[:4]:
         count = f" ({n_within} of {n_known} within two standard errors)" if n_known else ""
-        texts.append(f"{variation}: {distance:.4f}{count}")
+        texts.append(f"{name}: {distance:.4f}{count}")
     if texts:
         distances = f"mean distance to the published {experiment.measure}, nearest first"
         yield f"{experiment.title.rstrip('?')}: {distances}: {'; '.join(texts)}."
@@ -111,11 +106,9 @@ def _variations_findings(experiment: Experiment, results: Results) -> Iterator[s
 
 def _search_findings(_: Experiment, results: Results) -> Iterator[str]:
     rows = [(t.data, t.method["delegation_rate"], r["accuracy_final"]) for t, r in results]
-    frame = pd.DataFrame(rows, columns=["dataset", "rate", "accuracy"])
-    best = [
-        f"{name}: {part.groupby('rate', sort=False)['accuracy'].mean().idxmax()}"
-        for name, part in frame.groupby("dataset", sort=False)
-    ]
+    best = []
+    for name, part in pd.DataFrame(rows).groupby(0, sort=False):
+        best.append(f"{name}: {part.groupby(1, sort=False)[2].mean().idxmax()}")
     rates = f"is, on {', '.join(best)}"
     yield f"Parameter search: the delegation rate with the highest mean accuracy {rates}."
 

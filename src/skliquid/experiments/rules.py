@@ -39,6 +39,7 @@ def _table_of(words: str, names: Collection[str], rule: _Rule) -> _Rule:
 
 
 _TEXT = _Rule("text", lambda value: type(value) is str)
+_TEXTS = _list_of("a list of texts", _TEXT)
 _FLAG = _Rule("true or false", lambda value: type(value) is bool)
 _TABLE = _Rule("a table, under [options]", lambda value: type(value) is dict)
 _COUNT = _Rule("a whole number above zero", lambda value: type(value) is int and value > 0)
@@ -72,11 +73,9 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
 }
 """The parameters of each method."""
 
+_ROWS = _list_of("rows of numbers from 0 to 1", _list_of("", _SHARE))
 _MATRIX = _Rule(
-    "rows of numbers from 0 to 1, all of one length",
-    lambda value: (
-        _list_of("", _list_of("", _SHARE)).holds(value) and len(set(map(len, value))) == 1
-    ),
+    f"{_ROWS.words}, all of one length", lambda v: _ROWS.holds(v) and len({*map(len, v)}) == 1
 )
 _OPTION_RULES: dict[str, dict[str, _Rule]] = {
     "datasets": {},
@@ -96,8 +95,7 @@ _REQUIRED_FOR_TRIALS = {
 }
 _TRIAL_RULES = _REQUIRED_FOR_TRIALS | {
     "datasets": _Rule(
-        '"all", or a list of names and files',
-        lambda value: value == "all" or _list_of("", _TEXT).holds(value),
+        '"all", or a list of names and files', lambda value: value == "all" or _TEXTS.holds(value)
     ),
     "published": _one_of(("comparison", "accuracy_maximizing", "cost_minimizing")),
     "slice": _Rule("a whole number", lambda value: type(value) is int),
