@@ -39,7 +39,7 @@ TRIANGLE = SMALL | {
         ),
         (
             {"kind": "variations", "vary": ["candidates"]},
-            "must have one protocol with variations: got",
+            "must have one protocol in variations: got",
         ),
     ],
 )
@@ -138,7 +138,7 @@ def test_equal_methods_are_refused(spec, methods):
         (
             "search",
             TRIANGLE | {"final_fit": False},
-            "must have the final fit that it shows: got False",
+            "must have the final_fit that it shows: got False",
         ),
         ("search", TRIANGLE | {"n_final": [3, 4]}, "methods in a search that differ only in mech"),
         ("search", TRIANGLE, r"must give a slice.*got None. Choose one of \[0, 1, 2, 3\]"),
@@ -151,7 +151,7 @@ def test_what_cannot_be_shown_is_refused(spec, kind, method, words):
 
 def test_a_search_has_one_protocol(spec):
     path = spec(kind="search", methods=[TRIANGLE], slice=1)
-    with pytest.raises(ValueError, match="must have one protocol in a search"):
+    with pytest.raises(ValueError, match="must have one protocol in search"):
         load_experiment(path)
     path = spec(kind="search", methods=[TRIANGLE], slice=1, protocols=["ours"])
     assert len(load_experiment(path).rows) == 3
@@ -189,7 +189,7 @@ def varied(spec, *methods, **changes):
         (
             [{"mechanism": "direct", "final_fit": False}],
             {"measure": "cost"},
-            "must have the final fit, which costs include",
+            "must have the final_fit that it shows: got False",
         ),
     ],
 )

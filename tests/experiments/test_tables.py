@@ -62,7 +62,8 @@ def results(dataset="heart"):
 
 
 def values(table, **where):
-    return [v for v in table.values if all(v[name] == value for name, value in where.items())]
+    rows = table.values.to_dict("records")
+    return [v for v in rows if all(v[name] == value for name, value in where.items())]
 
 
 def test_costs_are_relative_to_direct_and_counted_by_each_protocols_rules():

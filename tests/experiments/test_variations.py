@@ -93,7 +93,7 @@ def test_the_table_has_published_values_each_variation_and_a_summary():
     ]
     assert table.rows[0][3:5] == ["0.584", "0.578"]
     assert table.rows[-1][:2] == ["mean distance", "all"]
-    assert {row["candidates"] for row in table.values} == {"voters", "representatives"}
+    assert set(table.values["candidates"]) == {"voters", "representatives"}
 
 
 def test_what_is_not_published_is_shown_without_a_distance():

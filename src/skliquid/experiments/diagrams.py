@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, Rectangle
 from numpy.typing import NDArray
 
-from skliquid.accuracy_estimate import estimate_of
 from skliquid.arrays import Floats
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.experiments.figures import COLUMN, PAGE, style
@@ -19,7 +18,6 @@ from skliquid.theory import group_accuracy, pivotal_examples, pivotal_voters
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
 _CENTRED: dict[str, Any] = {"ha": "center", "va": "center"}
-_ROWS_PER_INCREMENT = 20
 
 
 class Step(NamedTuple):
@@ -36,18 +34,17 @@ def worked_example(accuracy: Sequence[Sequence[float]], n_final: int) -> list[St
     compares the candidates' own weights and any voter is a candidate. ``accuracy`` is that of each
     voter on each increment; delegation ends with ``n_final`` representatives.
     """
-    measured = np.array(accuracy)
-    graph, estimate = DelegationGraph.direct(measured.shape[1]), estimate_of(measured.shape[1])
-    steps = []
-    for increment in measured:
+    graph = DelegationGraph.direct(len(accuracy[0]))
+    total, n_measured, steps = np.zeros(graph.n_voters), np.zeros(graph.n_voters), []
+    for increment in np.array(accuracy):
         voters = graph.representatives
-        estimate = estimate.update(voters, increment[voters], _ROWS_PER_INCREMENT)
-        steps.append(Step(graph, estimate.mean))
+        total[voters] += increment[voters]
+        n_measured[voters] += 1
+        steps.append(Step(graph, total / n_measured))
         n_delegators = int(len(voters) > n_final)
         rng = np.random.default_rng(0)  # nothing is left to chance: there are no ties
-        graph = MECHANISMS["max"].delegate(
-            graph, estimate.mean, n_delegators, rng, CANDIDATES["voters"]
-        )
+        candidates = CANDIDATES["voters"]
+        graph = MECHANISMS["max"].delegate(graph, steps[-1].accuracy, n_delegators, rng, candidates)
     return steps
 
 
@@ -66,11 +63,9 @@ def _search_state(pivotal: Sequence[bool]) -> NDArray[np.bool_]:
     v_1_delegated_to_v_2 = [0, 2, 1, 1, 1]
     while True:
         state = rng.random((5, len(pivotal))) < 0.6
-        if (
-            np.array_equal(pivotal_examples(state), pivotal)
-            and pivotal_voters(state).any(axis=1).all()
-            and group_accuracy(state, v_1_delegated_to_v_2) == group_accuracy(state)
-        ):
+        all_pivotal = pivotal_voters(state).any(axis=1).all()
+        is_equal = group_accuracy(state, v_1_delegated_to_v_2) == group_accuracy(state)
+        if all_pivotal and is_equal and np.array_equal(pivotal_examples(state), pivotal):
             return state
 
 

@@ -55,10 +55,13 @@ class Estimate:
 
     def text(self, published: float | None = None) -> str:
         """Return the mean and its error, marked if ``published`` differs from it."""
-        if math.isnan(self.mean):
-            return EMPTY
         error = "" if math.isnan(self.error) else f" ± {self.error:.3f}"
-        return f"{self.mean:.3f}{error}{MARK if self.differs_from(published) else ''}"
+        return f"{number_text(self.mean)}{error}{MARK if self.differs_from(published) else ''}"
+
+
+def number_text(number: float | None, digits: int = 3) -> str:
+    """Return a number with so many digits after the point, a dash for None and NaN."""
+    return EMPTY if number is None or math.isnan(number) else f"{number:.{digits}f}"
 
 
 def published(name: str) -> list[dict[str, str]]:

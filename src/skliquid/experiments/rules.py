@@ -106,6 +106,9 @@ _VARIATION_RULES = {
     "measure": _one_of(("accuracy", "cost")),
 }
 
+_SHOWN = {"search": "final_fit", "curves": "curves", "cost": "final_fit"}
+"""The part of training that a kind of experiment, or its measure, shows."""
+
 Content = Mapping[str, Any]
 Methods = Sequence[Content]
 Condition = tuple[bool, str, Any, str]
@@ -171,9 +174,9 @@ def method_conditions(method: Content) -> Iterator[Condition]:
     if kind != "liquid":
         return
     mechanism, n_voters, n_final = (method[k] for k in ("mechanism", "n_estimators", "n_final"))
-    divides = getattr(mechanism_named(mechanism), "probability", gain_per_weight) is gain_per_weight
+    probability = getattr(mechanism_named(mechanism), "probability", gain_per_weight)
+    is_possible = probability is not gain_per_weight or method.get("weight_of") != "candidate"
     rule = "compare the weight of gurus in mechanisms that divide by it, or are revocable"
-    is_possible = not divides or method.get("weight_of") != "candidate"
     yield is_possible, rule, mechanism, "Leave out weight_of"
     rule = f"give n_final as no more than n_estimators, {n_voters}"
     yield n_final <= n_voters, rule, n_final, "Lower n_final or raise n_estimators"
@@ -185,27 +188,22 @@ def joint_conditions(content: Content, methods: Methods) -> Iterator[Condition]:
     if kind in WITHOUT_TRIALS:
         return
     yield len(methods) > 0, "give a slice that leaves some methods", part, "Give another, or none"
+    rule = "have methods that differ by more than their labels"
     for k, method in enumerate(methods):
-        rule = "have methods that differ by more than their labels"
         yield method not in methods[:k], rule, method, "Leave one of the two out"
-        if kind in ("curves", "search"):
-            is_liquid = method["method"] == "liquid"
-            yield is_liquid, f"have liquid methods only in {kind}", method, "Leave it out"
-        if kind == "curves":
-            has_curves = method.get("curves", True)
-            yield has_curves, "have the curves that it shows", False, "Leave out curves"
-    if kind == "search":
-        yield from _search_conditions(content, methods)
-    elif kind == "variations":
-        yield from _variation_conditions(content, methods)
+        is_liquid = method["method"] == "liquid" or kind not in ("curves", "search")
+        yield is_liquid, f"have liquid methods only in {kind}", method, "Leave it out"
+    if shown := _SHOWN.get(content.get("measure", kind)):
+        is_there = all(method.get(shown, True) for method in methods)
+        yield is_there, f"have the {shown} that it shows", False, f"Leave out {shown}"
+    if conditions := _KIND_CONDITIONS.get(kind):
+        protocols = content["protocols"]
+        yield len({*protocols}) == 1, f"have one protocol in {kind}", protocols, "Choose one"
+        yield from conditions(content, methods)
 
 
 def _search_conditions(content: Content, methods: Methods) -> Iterator[Condition]:
     """Yield what gives each mechanism one accuracy in each cell of one triangle."""
-    protocols = content["protocols"]
-    yield len({*protocols}) == 1, "have one protocol in a search", protocols, "Choose one"
-    is_fitted = all(method.get("final_fit", True) for method in methods)
-    yield is_fitted, "have the final fit that it shows", False, "Leave out final_fit"
     levels = {axis: sorted({method[axis] for method in methods}) for axis in AXES}
     for axis, values in levels.items():
         rule = f"give {axis} as a list, being an axis of the search"
@@ -221,8 +219,7 @@ def _search_conditions(content: Content, methods: Methods) -> Iterator[Condition
 
 def _variation_conditions(content: Content, methods: Methods) -> Iterator[Condition]:
     """Yield what makes all methods comparable, under one protocol and by what is varied."""
-    varied, protocols = content["vary"], content["protocols"]
-    yield len({*protocols}) == 1, "have one protocol with variations", protocols, "Choose one"
+    varied = content["vary"]
     for method, name in product(methods, varied):
         yield name in method, f"give every method {name}, which it varies", method, "Add it"
     names = ("mechanism", "estimator", *AXES[:2], *varied)
@@ -230,8 +227,9 @@ def _variation_conditions(content: Content, methods: Methods) -> Iterator[Condit
     cells = {(*map(m.get, names), size) for m, size in zip(methods, sizes, strict=True)}
     rule = f"have methods that differ in {', '.join(names)}"
     yield len(cells) == len(methods), rule, methods[0], "Put the others into another file"
-    if content.get("measure") == "cost":
-        is_fitted = all(method.get("final_fit", True) for method in methods)
-        yield is_fitted, "have the final fit, which costs include", False, "Leave out final_fit"
-        has_direct = any(method.get("mechanism") == "direct" for method in methods)
-        yield has_direct, "have direct, to which costs are relative", None, "Add it"
+    has_direct = any(method.get("mechanism") == "direct" for method in methods)
+    is_possible = has_direct or content.get("measure") != "cost"
+    yield is_possible, "have direct, to which costs are relative", None, "Add it"
+
+
+_KIND_CONDITIONS = {"search": _search_conditions, "variations": _variation_conditions}

@@ -1,9 +1,7 @@
 """Tables: what the paper printed, what we measure under its rules, and under ours."""
 
-import csv
-import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations, product
@@ -22,6 +20,7 @@ from skliquid.experiments.estimates import (
     by_method,
     datasets_of,
     estimates,
+    number_text,
     published,
     published_values,
 )
@@ -36,7 +35,7 @@ _CAPTIONS = {
     "ours": "Our rules: after the final fit, scaled and one-hot; macro F1.",
 }
 _NAMES = ("dataset", "ensemble", "measure", "protocol")
-_COLUMNS = (*_NAMES, "published", "mean", "standard_error", "differs")
+_NUMBERS = ("published", "mean", "standard_error", "differs")
 _MEASURES = {"accuracy": "acc", "f1": "F1", "cost": "cost"}
 _LATEX = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"±": r"$\pm$", "<": "$<$"})
 _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|"} | {"\n": " "})
@@ -58,7 +57,7 @@ $rows
 class Table:
     """Text in rows and columns, with its title and caption.
 
-    ``values``, if given, has one mapping per number behind the text, for the CSV file.
+    ``values``, if given, has one row per number behind the text, for the CSV file.
     """
 
     name: str
@@ -66,7 +65,7 @@ class Table:
     caption: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
-    values: Sequence[Mapping[str, Any]] = ()
+    values: pd.DataFrame | None = None
 
     def to_markdown(self) -> str:
         """Return the table for a page in Markdown, with special characters escaped."""
@@ -91,14 +90,10 @@ class Table:
 
     def to_csv(self) -> str:
         """Return the numbers behind the table, one per row, or the table itself."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        if self.values:
-            writer.writerow(self.values[0])
-            writer.writerows(value.values() for value in self.values)
-        else:
-            writer.writerows([self.header, *self.rows])
-        return text.getvalue()
+        frame = self.values
+        if frame is None or frame.empty:
+            frame = pd.DataFrame(self.rows, columns=list(self.header))
+        return frame.to_csv(index=False, na_rep="nan", lineterminator="\n")
 
 
 def results_table(experiment: Experiment, results: Results) -> Table:
@@ -116,12 +111,11 @@ def results_table(experiment: Experiment, results: Results) -> Table:
             estimate = ours[protocol].get(measure, Estimate(math.nan))
             is_shown = measure in _MEASURES
             if is_shown and printed and protocol == protocols[0]:
-                cells.append(EMPTY if value is None else f"{value:.3f}")
+                cells.append(number_text(value))
             cells += [estimate.text(value)] * is_shown
             names = (dataset, row.label, measure, protocol, "" if value is None else value)
             differs = estimate.differs_from(value) if is_shown else ""
-            numbers = (*names, estimate.mean, estimate.error, differs)
-            values.append(dict(zip(_COLUMNS, numbers, strict=True)))
+            values.append((*names, estimate.mean, estimate.error, differs))
         rows.append(cells)
     columns = ["published"] * bool(printed) + [WHOSE[protocol] for protocol in protocols]
     header = ["dataset", "ensemble"]
@@ -129,19 +123,19 @@ def results_table(experiment: Experiment, results: Results) -> Table:
     mark = f"; {MARK} the published value is more than two of them away" if printed else ""
     rules = [_CAPTIONS[protocol] for protocol in protocols]
     caption = " ".join(filter(None, [experiment.caption, *rules, f"± one standard error{mark}."]))
-    return Table(experiment.name, experiment.title, caption, header, rows, values)
+    frame = pd.DataFrame(values, columns=[*_NAMES, *_NUMBERS])
+    return Table(experiment.name, experiment.title, caption, header, rows, frame)
 
 
 def headline_table(experiment: Experiment, results: Results) -> Table:
     """Return accuracy and cost of what the paper compares, one row per dataset."""
     boosted = [row.label for row in experiment.rows if row.is_boosted]
-    values = pd.DataFrame(results_table(experiment, results).values)
+    values: Any = results_table(experiment, results).values
     values = values.replace({"ensemble": dict.fromkeys(boosted, "best AdaBoost")})
     values["published"] = pd.to_numeric(values["published"])
-    best = values.groupby([*_NAMES])[["published", "mean"]]
+    best = values.groupby([*_NAMES])[["published", "mean"]].max().unstack()
     columns = [("published", experiment.protocols[0]), *product(["mean"], experiment.protocols)]
-    texts = best.max().unstack()[columns].map(lambda v: EMPTY if math.isnan(v) else f"{v:.3f}")
-    cells = texts.apply(" / ".join, axis="columns")
+    cells = best[columns].map(number_text).apply(" / ".join, axis="columns")
     nothing = " / ".join([EMPTY] * len(columns))
     plain = [row.label for row in experiment.rows if not row.is_boosted]
     pruned = [row.label for row in experiment.rows if not (row.is_boosted or row.is_direct)]
@@ -225,16 +219,17 @@ def significance_table(experiment: Experiment, results: Results) -> Table:
                 continue
             ks, u = float(ks_2samp(a, b).pvalue), float(mannwhitneyu(a, b).pvalue)
             cells.append(f"{_p_value(ks)} / {_p_value(u)}")
-            names = {"dataset": dataset, "first": first, "second": second}
-            values.append(names | {"kolmogorov_smirnov": ks, "mann_whitney": u})
+            values.append((dataset, first, second, ks, u))
         rows.append(cells)
+    columns = ["dataset", "first", "second", "kolmogorov_smirnov", "mann_whitney"]
+    frame = pd.DataFrame(values, columns=columns)
     caption = (
         "p-values of the Kolmogorov-Smirnov and the Mann-Whitney test between the accuracies of "
-        "two mechanisms when delegation has ended; "
-        f"{MARK} below 0.01. They are not corrected for their number."
+        f"two mechanisms when delegation has ended; {MARK} below 0.01. They are not corrected for "
+        "their number."
     )
     title = f"{experiment.title}: differences between mechanisms"
-    return Table(f"{experiment.name}_tests", title, caption, ["pair", *datasets], rows, values)
+    return Table(f"{experiment.name}_tests", title, caption, ["pair", *datasets], rows, frame)
 
 
 def search_table(experiment: Experiment, results: Results) -> Table:

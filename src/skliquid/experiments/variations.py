@@ -13,6 +13,7 @@ from skliquid.experiments.estimates import (
     Results,
     datasets_of,
     estimates,
+    number_text,
     published_values,
 )
 from skliquid.experiments.figures import PAGE, draw_legend, line_style, show_plainly, style
@@ -35,7 +36,6 @@ _WORDS: dict[tuple[str, Any], str] = {
     ("stopping_rule", "objective"): "loss and penalty (since 1.8)",
 }
 _NUMBERS = ("published", "mean", "standard_error", "distance", "is_within")
-_UNPUBLISHED = ("published", "distance")  # empty where nothing is published
 
 
 def comparisons(experiment: Experiment, results: Results) -> pd.DataFrame:
@@ -82,8 +82,7 @@ def variation_table(experiment: Experiment, results: Results) -> Table:
     for dataset in datasets_of(results):
         for setting in frame["setting"].unique():
             printed = [_published(dataset, setting, label, experiment.measure) for label in labels]
-            texts = [EMPTY if value is None else f"{value:.3f}" for value in printed]
-            rows.append([dataset, setting, "published", *texts, EMPTY, EMPTY])
+            rows.append([dataset, setting, "published", *map(number_text, printed), EMPTY, EMPTY])
             here = frame[(frame["dataset"] == dataset) & (frame["setting"] == setting)]
             for variation in variations:
                 part = here[here["variation"] == variation].set_index("ensemble")
@@ -91,26 +90,21 @@ def variation_table(experiment: Experiment, results: Results) -> Table:
                 rows.append([dataset, setting, variation, *cells, *_summary_cells(part)])
     for variation in variations:
         part = frame[frame["variation"] == variation]
-        means = part.groupby("ensemble")["distance"].mean().reindex(labels).map(_distance_text)
-        rows.append(["mean distance", "all", variation, *means, *_summary_cells(part)])
+        means = part.groupby("ensemble")["distance"].mean().reindex(labels)
+        texts = [number_text(mean, digits=4) for mean in means]
+        rows.append(["mean distance", "all", variation, *texts, *_summary_cells(part)])
     caption = (
         f"{experiment.caption} Means ± one standard error; * the published value is more than two "
         "of them away. Mean distance: of the means from the published values."
     )
-    values = [
-        {str(k): "" if k in _UNPUBLISHED and math.isnan(v) else v for k, v in record.items()}
-        for record in frame.drop(columns=["is_within", "variation", "text"]).to_dict("records")
-    ]
+    values = frame.drop(columns=["is_within", "variation", "text"]).astype(object)
+    values.loc[frame["published"].isna(), ["published", "distance"]] = ""
     return Table(experiment.name, experiment.title, caption, header, rows, values)
 
 
 def _summary_cells(part: pd.DataFrame) -> list[str]:
     distance, n_within, n_known = mean_distance(part)
-    return [_distance_text(distance), f"{n_within} of {n_known}" if n_known else EMPTY]
-
-
-def _distance_text(distance: float) -> str:
-    return EMPTY if math.isnan(distance) else f"{distance:.4f}"
+    return [number_text(distance, digits=4), f"{n_within} of {n_known}" if n_known else EMPTY]
 
 
 def _setting(method: Mapping[str, Any]) -> str:
