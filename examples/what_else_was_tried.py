@@ -196,7 +196,7 @@ def main() -> None:
     printed = {
         (s, row["dataset"], row["ensemble"]): float(row["accuracy"])
         for s in SETTINGS
-        for row in published(s)
+        for row in published(s).to_dict("records")
     }
     columns = [f"{label}, u = {u}" for u, _ in SETTINGS.values() for label in LABELS.values()]
     for name in options.datasets:

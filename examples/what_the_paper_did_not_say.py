@@ -87,7 +87,7 @@ def published() -> dict[tuple[str, str, str], dict[str, str]]:
     return {
         (setting, row["dataset"], row["ensemble"]): row
         for setting in SETTINGS
-        for row in rows_of(setting)
+        for row in rows_of(setting).to_dict("records")
     }
 
 

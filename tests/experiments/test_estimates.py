@@ -29,5 +29,5 @@ def test_published_values_are_numbers_by_dataset_ensemble_and_measure():
 def test_every_published_number_has_a_row_of_ours(name):
     rows = {row.label for row in load_experiment(experiment_files()[name]).rows}
     printed = published(name)
-    assert {row["ensemble"] for row in printed} == rows
-    assert len({row["dataset"] for row in printed}) == 8
+    assert set(printed["ensemble"]) == rows
+    assert printed["dataset"].nunique() == 8

@@ -3,6 +3,7 @@
 import difflib
 import logging
 import shutil
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ from skliquid.datasets import DATASET_NAMES, load_dataset
 from skliquid.experiments.cluster import run_on_cluster
 from skliquid.experiments.protocols import rows
 from skliquid.experiments.report import Plan, write_report
-from skliquid.experiments.runner import interruptible, run_trials
+from skliquid.experiments.runner import run_trials
 from skliquid.experiments.spec import Experiment, experiment_files, load_experiment
 from skliquid.experiments.store import Store, StoreDamaged
 from skliquid.experiments.trial import Trial
@@ -239,7 +240,7 @@ def _run(trials: Sequence[Trial], store: Store, run: Callable[..., int], console
         console=console,
     )
     try:
-        with interruptible(), progress:
+        with _interruptible(), progress:
             bar = progress.add_task("Trials", total=len(trials))
             run(trials, store, report=lambda n: progress.advance(bar, n))
     except KeyboardInterrupt:
@@ -249,3 +250,13 @@ def _run(trials: Sequence[Trial], store: Store, run: Callable[..., int], console
         console.print(str(error), style="red", soft_wrap=True)
         console.print("What was finished is kept; run the same command to go on.")
         raise typer.Exit(3) from None
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let SIGTERM, as batch systems send it, end the run as cleanly as Ctrl-C."""
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

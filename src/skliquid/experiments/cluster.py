@@ -36,13 +36,9 @@ def run_on_cluster(
     A trial that raises is tried again, as on one machine, and so is one whose worker is lost. A
     trial that ends several workers is stored with that as its error. ``timeout`` is how many
     seconds to wait for the scheduler, or for a worker when there is none; ``report`` is called with
-    the number of trials that have been written to disk since its last call.
-
-    Raises
-    ------
-    ClusterError
-        When the scheduler is lost, or there are no workers, or they have other code. All trials
-        that have finished are stored before.
+    the number of trials that have been written to disk since its last call. ``ClusterError`` is
+    raised when the scheduler is lost, or there are no workers, or they have other code; all trials
+    that have finished are stored before.
     """
     if not trials:
         return 0

@@ -99,10 +99,8 @@ def _draw_step(axes: Axes, step: Step, before: DelegationGraph) -> None:
 
 def _draw_arrow(axes: Axes, start: Floats, end: Floats, *, is_new: bool) -> None:
     look: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 9, "shrinkA": 9, "shrinkB": 14}
-    if is_new:
-        look |= {"color": "black", "linewidth": 1.6}
-    else:
-        look |= {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (3, 1.5))}
+    old = {"color": "0.55", "linewidth": 1.0, "linestyle": (0, (3, 1.5))}
+    look |= {"color": "black", "linewidth": 1.6} if is_new else old
     axes.add_patch(FancyArrowPatch(tuple(start), tuple(end), **look))
 
 

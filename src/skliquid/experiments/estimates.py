@@ -1,15 +1,15 @@
 """Estimates: means and standard errors over trials, and the values that the paper prints."""
 
-import csv
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from skliquid.experiments.methods import Result
 from skliquid.experiments.protocols import PROTOCOLS
@@ -44,11 +44,6 @@ class Estimate:
             return cls(mean)
         return cls(mean, float(numbers.std(ddof=1) / math.sqrt(len(numbers))))
 
-    def over(self, whole: float) -> "Estimate":
-        """Return the estimate as a share of ``whole``; NaN where that is zero."""
-        whole = whole or math.nan
-        return Estimate(self.mean / whole, self.error / whole)
-
     def differs_from(self, value: float | None) -> bool:
         """Return whether ``value``, printed with three digits, is two standard errors away."""
         return value is not None and abs(self.mean - value) > 2 * self.error + 0.0005
@@ -64,20 +59,16 @@ def number_text(number: float | None, digits: int = 3) -> str:
     return EMPTY if number is None or math.isnan(number) else f"{number:.{digits}f}"
 
 
-def published(name: str) -> list[dict[str, str]]:
-    """Return a table of the paper, one mapping per row."""
-    text = (files("skliquid.experiments") / "published" / f"{name}.csv").read_text("utf-8")
-    return list(csv.DictReader(text.splitlines()))
+def published(name: str) -> pd.DataFrame:
+    """Return a table of the paper, its cells as printed."""
+    return pd.read_csv(Path(__file__).parent / "published" / f"{name}.csv", dtype=str)
 
 
 @cache
-def published_values(name: str) -> dict[tuple[str, str, str], float]:
+def published_values(name: str) -> Mapping[tuple[str, str, str], float]:
     """Return the numbers of a table of results by dataset, ensemble and measure."""
-    return {
-        (row["dataset"], row["ensemble"], measure): float(row[measure])
-        for row in published(name)
-        for measure in ("accuracy", "f1", "cost")
-    }
+    cells = published(name).melt(["dataset", "ensemble"]).to_numpy().tolist()
+    return {(dataset, label, measure): float(text) for dataset, label, measure, text in cells}
 
 
 def estimates(
@@ -97,7 +88,8 @@ def estimates(
     }
     costs = {group[:-1]: m["cost"].mean for group, m in measured.items() if group[-1] == direct}
     for group, measures in measured.items():
-        measures["cost"] = measures["cost"].over(costs.get(group[:-1], math.nan))
+        cost, whole = measures["cost"], costs.get(group[:-1]) or math.nan
+        measures["cost"] = Estimate(cost.mean / whole, cost.error / whole)
     return measured
 
 

@@ -22,7 +22,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 from skliquid.arrays import Floats
 from skliquid.experiments.estimates import Estimate, Results, by_method
 from skliquid.experiments.methods import Result
-from skliquid.experiments.spec import Experiment, label_of
+from skliquid.experiments.spec import Experiment
 from skliquid.theory import delegation_cost
 
 COLUMN, PAGE = 3.4, 7.0  # inches
@@ -30,12 +30,6 @@ _AXES = {
     "increment_size": "Increment size",
     "n_estimators": "Ensemble size",
     "delegation_rate": "Delegation rate",
-}
-_TITLES = {
-    "max": "Max",
-    "random_better": "Random\nBetter",
-    "proportional_better": "Proportional\nBetter",
-    "proportional_weighted": "Proportional\nWeighted",
 }
 _HEXAGON = np.array(
     [[2, -1, -1], [1, 1, -2], [-1, 2, -1], [-2, 1, 1], [-1, -1, 2], [1, -2, 1]]
@@ -152,14 +146,12 @@ def search_figure(experiment: Experiment, results: Results, dataset: str) -> Fig
     n_rows = (len(panels) + 1) // 2
     with style():
         figure = Figure(figsize=(PAGE, 3.05 * n_rows + 0.55))
-        bottom = 1.15 / figure.get_figheight()
-        grid = figure.add_gridspec(
-            n_rows, 2, left=0.09, right=0.91, bottom=bottom, top=0.96, hspace=0.3, wspace=0.3
-        )
+        sides = {"left": 0.09, "right": 0.91, "bottom": 1.15 / figure.get_figheight(), "top": 0.96}
+        grid = figure.add_gridspec(n_rows, 2, hspace=0.3, wspace=0.3, **sides)
         for k, (mechanism, panel) in enumerate(panels.items()):
             total = sum(next(iter(panel)))  # of the positions, the same for all cells
             axes = figure.add_subplot(grid[k], projection="ternary", ternary_sum=total)
-            title = _TITLES.get(mechanism, label_of({"method": "liquid", "mechanism": mechanism}))
+            title = mechanism.rpartition(":")[2].replace("_", "\n").title()
             size = matplotlib.rcParams["axes.titlesize"]
             axes.text(-0.1, 1, title, transform=axes.transAxes, va="top", size=size)
             _draw_levels(axes, levels)

@@ -13,12 +13,10 @@ from skliquid.experiments.variations import comparisons, mean_distance
 
 def findings(experiments: Sequence[tuple[Experiment, Results]]) -> list[str]:
     """Return a sentence or two for each experiment that has results."""
-    return [
-        sentence
-        for experiment, results in experiments
-        if results
-        for sentence in _FINDINGS[experiment.kind](experiment, results)
-    ]
+    sentences: list[str] = []
+    for experiment, results in experiments:
+        sentences += _FINDINGS[experiment.kind](experiment, results) if results else []
+    return sentences
 
 
 def _results_findings(experiment: Experiment, results: Results) -> Iterator[str]:
@@ -106,11 +104,10 @@ def _variations_findings(experiment: Experiment, results: Results) -> Iterator[s
 
 def _search_findings(_: Experiment, results: Results) -> Iterator[str]:
     rows = [(t.data, t.method["delegation_rate"], r["accuracy_final"]) for t, r in results]
-    best = []
-    for name, part in pd.DataFrame(rows).groupby(0, sort=False):
-        best.append(f"{name}: {part.groupby(1, sort=False)[2].mean().idxmax()}")
-    rates = f"is, on {', '.join(best)}"
-    yield f"Parameter search: the delegation rate with the highest mean accuracy {rates}."
+    groups = pd.DataFrame(rows, columns=["data", "rate", "accuracy"]).groupby("data", sort=False)
+    best = [f"{name}: {g.groupby('rate')['accuracy'].mean().idxmax()}" for name, g in groups]
+    start = "Parameter search: the delegation rate with the highest mean accuracy is, on"
+    yield f"{start} {', '.join(best)}."
 
 
 _FINDINGS: dict[str, Callable[[Experiment, Results], Iterator[str]]] = {

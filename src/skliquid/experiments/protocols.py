@@ -105,9 +105,8 @@ Encoded = tuple[NDArray[np.str_], Floats, Labels]
 def halves(dataset: str, target: str | None, protocol: str, seed: int) -> Halves:
     """Return ``dataset`` under ``protocol``, split in half at random."""
     column_types, X, labels = rows(dataset, target, protocol)
-    is_train = np.zeros(len(labels), dtype=np.bool_)
     order = np.random.default_rng(seed).permutation(len(labels))
-    is_train[order[: len(labels) // 2]] = True
+    is_train = np.isin(np.arange(len(labels)), order[: len(labels) // 2])
     numbers = PROTOCOLS[protocol].prepare(X, is_train, column_types)
     n_classes, n_trained = int(labels.max()) + 1, len(np.unique(labels[is_train]))
     if n_trained < n_classes:

@@ -63,8 +63,7 @@ def write_report(plan: Plan, store: Store, out: Path, *, left_out: Sequence[str]
 
 def _place(experiment: Experiment) -> tuple[int, bool, str]:
     """Return the sort key that orders experiments as in the paper."""
-    is_first = experiment.published == "comparison"
-    is_first = is_first or experiment.name == "what_the_paper_did_not_say"
+    is_first = experiment.name in ("comparison", "what_the_paper_did_not_say")
     return list(_CONTENTS).index(experiment.kind), not is_first, experiment.name
 
 

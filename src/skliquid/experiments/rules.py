@@ -105,7 +105,6 @@ _VARIATION_RULES = {
     "vary": _list_of(f"a list of parameters, of {_VARIED}", _one_of(VARIATIONS)),
     "measure": _one_of(("accuracy", "cost")),
 }
-
 _SHOWN = {"search": "final_fit", "curves": "curves", "cost": "final_fit"}
 """The part of training that a kind of experiment, or its measure, shows."""
 

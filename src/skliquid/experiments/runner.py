@@ -5,10 +5,9 @@ import signal
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import connection, get_context, parent_process
 from time import monotonic
@@ -103,27 +102,16 @@ def _new_process() -> ProcessPoolExecutor:
 
 def _prepare_process() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver ends its workers
-    threading.Thread(target=_end_with_the_driver, daemon=True).start()
+    if driver := parent_process():
+        threading.Thread(target=_exit_after, args=(driver.sentinel,), daemon=True).start()
 
 
-def _end_with_the_driver() -> None:
-    driver = parent_process()
-    if driver is not None:
-        connection.wait([driver.sentinel])
-        os._exit(1)
+def _exit_after(sentinel: int) -> None:
+    connection.wait([sentinel])
+    os._exit(1)
 
 
 def _end(executor: ProcessPoolExecutor) -> None:
     for process in list((executor._processes or {}).values()):
         process.terminate()
     executor.shutdown(wait=False, cancel_futures=True)
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Let SIGTERM, as batch systems send it, end the run as cleanly as Ctrl-C."""
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

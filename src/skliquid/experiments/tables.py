@@ -77,16 +77,10 @@ class Table:
 
     def to_latex(self) -> str:
         """Return the table for a paper; it needs the package booktabs."""
-        header, *rows = (
-            " & ".join(cell.translate(_LATEX) for cell in row) + r" \\"
-            for row in (self.header, *self.rows)
-        )
-        return _LATEX_TABLE.substitute(
-            columns="l" * len(self.header),
-            header=header,
-            rows="\n".join(rows),
-            caption=self.caption.translate(_LATEX),
-        )
+        cells = [[cell.translate(_LATEX) for cell in row] for row in (self.header, *self.rows)]
+        header, *rows = (" & ".join(row) + r" \\" for row in cells)
+        names = {"columns": "l" * len(self.header), "caption": self.caption.translate(_LATEX)}
+        return _LATEX_TABLE.substitute(names, header=header, rows="\n".join(rows))
 
     def to_csv(self) -> str:
         """Return the numbers behind the table, one per row, or the table itself."""
@@ -118,8 +112,7 @@ def results_table(experiment: Experiment, results: Results) -> Table:
             values.append((*names, estimate.mean, estimate.error, differs))
         rows.append(cells)
     columns = ["published"] * bool(printed) + [WHOSE[protocol] for protocol in protocols]
-    header = ["dataset", "ensemble"]
-    header += [f"{measure}, {column}" for measure in _MEASURES.values() for column in columns]
+    header = ["dataset", "ensemble", *map(", ".join, product(_MEASURES.values(), columns))]
     mark = f"; {MARK} the published value is more than two of them away" if printed else ""
     rules = [_CAPTIONS[protocol] for protocol in protocols]
     caption = " ".join(filter(None, [experiment.caption, *rules, f"± one standard error{mark}."]))
@@ -140,9 +133,8 @@ def headline_table(experiment: Experiment, results: Results) -> Table:
     plain = [row.label for row in experiment.rows if not row.is_boosted]
     pruned = [row.label for row in experiment.rows if not (row.is_boosted or row.is_direct)]
     shown = [*product([*plain, "best AdaBoost"], ["accuracy"]), *product(pruned, ["cost"])]
-    rows = [
-        [data, *(cells.get((data, *c), nothing) for c in shown)] for data in datasets_of(results)
-    ]
+    datasets = datasets_of(results)
+    rows = [[name, *(cells.get((name, *cell), nothing) for cell in shown)] for name in datasets]
     header = ["dataset", *plain, "best AdaBoost", *(f"cost of {label}" for label in pruned)]
     under = {"paper": "under their rules", "ours": "under ours"}
     order = " / ".join(["published", *(under[protocol] for protocol in experiment.protocols)])
@@ -154,12 +146,12 @@ def dataset_table(experiment: Experiment) -> Table:
     """Return what the paper says of its datasets, and what they contain."""
     header = ["dataset", "rows, published", "categorical", "numerical"]
     header += ["rows, counted", "categorical", "numerical", "missing cells", "classes"]
-    printed = {row["dataset"]: list(row.values()) for row in published("datasets")}
-    rows = [[*printed[name], *_counts(name, *printed[name][1:])] for name in DATASET_NAMES]
+    printed = {name: texts for name, *texts in published("datasets").to_numpy().tolist()}
+    rows = [[name, *printed[name], *_counts(name, printed[name])] for name in DATASET_NAMES]
     return Table(experiment.name, experiment.title, experiment.caption, header, rows)
 
 
-def _counts(name: str, *printed: str) -> list[str]:
+def _counts(name: str, printed: Sequence[str]) -> list[str]:
     """Return counts in a dataset, marked if they differ from those ``printed``."""
     data = None
     if name in available_datasets():
@@ -176,7 +168,7 @@ def _counts(name: str, *printed: str) -> list[str]:
 
 def harmful_states_table(experiment: Experiment) -> Table:
     """Return the paper's table of the harmful-state ratio beside the exact value."""
-    printed = {(r["n_voters"], r["n_examples"]): r["ratio"] for r in published("harmful_states")}
+    printed = {(n, m): ratio for n, m, ratio in published("harmful_states").to_numpy().tolist()}
     n_examples, rows = experiment.options["n_examples"], []
     for n in experiment.options["n_voters"]:
         theirs = [printed.get((str(n), str(m)), EMPTY) for m in n_examples]

@@ -19,6 +19,7 @@ from skliquid.datasets.catalogue import CATALOGUE
 from skliquid.experiments.methods import Result, run
 from skliquid.experiments.protocols import PROTOCOLS, VARIATIONS, halves
 
+_libraries = cache(ThreadpoolController)  # finding what uses threads takes longer than some trials
 _UNRELATED = ("cli", "cluster", "datasets", "experiments", "plotting", "streams")
 _RELATED = tuple(f"experiments/{n}.py" for n in ("methods", "protocols", "real_adaboost", "trial"))
 
@@ -67,12 +68,6 @@ class Trial:
             warnings.simplefilter("ignore", ConvergenceWarning)  # raw features do not converge
             data = halves(self.dataset, self.target, self.protocol, split)
             return run(self.method, data, PROTOCOLS[self.protocol], seed)
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Return the libraries that use threads; finding them takes longer than some trials."""
-    return ThreadpoolController()
 
 
 @cache
