@@ -2,20 +2,29 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib.collections import PolyCollection
 
 from skliquid.experiments.figures import (
     curves_figure,
     delegation_cost_figure,
     save,
+    search_figure,
 )
 from skliquid.experiments.spec import experiment_files, load_experiment
 from skliquid.theory import delegation_cost
 
+HEXAGONS_IN_A_PANEL = 21
 DATASET = "heart"
 
 
 def experiment_named(name):
     return load_experiment(experiment_files()[name])
+
+
+def search_results(experiment, n_trials=2):
+    rng = np.random.default_rng(0)
+    trials = experiment.trials([DATASET], n_trials)
+    return [(trial, {"accuracy_final": rng.uniform(0.6, 0.9)}) for trial in trials]
 
 
 def curve_results(experiment, n_trials=3):
@@ -39,6 +48,14 @@ def curve_results(experiment, n_trials=3):
     return results
 
 
+def panels_of(figure):
+    return [axes for axes in figure.axes if axes.name == "ternary"]
+
+
+def hexagons_of(panel):
+    return [each for each in panel.collections if isinstance(each, PolyCollection)]
+
+
 def lines_of(axes):
     return {line.get_label(): line for line in axes.lines}
 
@@ -47,12 +64,17 @@ def cost():
     return delegation_cost_figure(experiment_named("delegation_cost"))
 
 
+def search():
+    experiment = experiment_named("parameter_search")
+    return search_figure(experiment, search_results(experiment), DATASET)
+
+
 def curves():
     experiment = experiment_named("during_delegation")
     return curves_figure(experiment, curve_results(experiment), DATASET, "paper")
 
 
-@pytest.mark.parametrize("draw", [cost, curves])
+@pytest.mark.parametrize("draw", [cost, search, curves])
 def test_a_figure_is_saved_to_the_same_bytes_each_time(draw, tmp_path):
     first = save(draw(), tmp_path / "first", "figure")
     again = save(draw(), tmp_path / "again", "figure")
@@ -70,6 +92,52 @@ def test_cost_has_a_line_for_each_number_left_at_the_end():
     rate, cost = lines["10"].get_xydata()[-1]
     assert cost == pytest.approx(delegation_cost(350, 10, rate))
     assert rate == pytest.approx(experiment.options["last_rate"])
+
+
+def test_each_mechanism_has_a_panel_of_whole_hexagons():
+    panels = panels_of(search())
+    assert len(panels) == 4
+    for panel in panels:
+        hexagons, *_ = hexagons_of(panel)
+        assert len(hexagons.get_paths()) == HEXAGONS_IN_A_PANEL
+        assert not hexagons.get_clip_on()
+
+
+def test_a_hexagon_has_the_mean_accuracy_of_its_cell_and_the_best_is_printed():
+    experiment = experiment_named("parameter_search")
+    results = search_results(experiment, n_trials=2)
+    panel = panels_of(search_figure(experiment, results, DATASET))[0]
+    accuracies = {}
+    for trial, result in results:
+        if trial.method["mechanism"] == "max":
+            cell = tuple(trial.method.values())
+            accuracies.setdefault(cell, []).append(result["accuracy_final"])
+    means = [np.mean(each) for each in accuracies.values()]
+    shown = hexagons_of(panel)[0].get_array()
+    np.testing.assert_allclose(sorted(shown), sorted(means))
+    assert f"{max(means):.3f}" in [text.get_text() for text in panel.texts]
+
+
+def test_the_levels_of_a_cell_can_be_read_off_the_sides():
+    panel = panels_of(search())[0]
+    rates = [label.get_text() for label in panel.raxis.get_ticklabels()]
+    assert rates == ["0.05", "0.2", "0.35", "0.5", "0.65", "0.8"]
+    assert panel.raxis.get_label_text() == "Delegation rate"
+
+
+@pytest.mark.parametrize("n_known", [0, 1, 50])
+def test_cells_without_results_are_drawn_hatched(n_known):
+    experiment = experiment_named("parameter_search")
+    figure = search_figure(experiment, search_results(experiment, 1)[:n_known], DATASET)
+    figure.draw_without_rendering()
+    n_hatched = [len(hexagons_of(panel)[1].get_paths()) for panel in panels_of(figure)]
+    assert sum(n_hatched) == 4 * HEXAGONS_IN_A_PANEL - n_known
+    assert all(hexagons_of(panel)[1].get_hatch() for panel in panels_of(figure))
+
+
+def test_a_panel_has_the_name_of_its_mechanism():
+    titles = [panel.texts[0].get_text() for panel in panels_of(search())]
+    assert titles == ["Max", "Random\nBetter", "Proportional\nBetter", "Proportional\nWeighted"]
 
 
 def test_curves_average_what_there_is_at_each_increment():

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from experiments.conftest import SMALL
 
-from skliquid.experiments.store import Store, StoreDamaged
+from skliquid.experiments.store import Store, StoreDamagedError
 from skliquid.experiments.trial import Trial
 
 TRIALS = [Trial("heart", "ours", SMALL, number) for number in range(4)]
@@ -59,14 +59,16 @@ def test_export(tmp_path):
 def test_a_file_that_is_no_store_is_named(tmp_path):
     path = tmp_path / "trials.sqlite"
     path.write_text("something else, and long enough to be read as a header" * 40)
-    with pytest.raises(StoreDamaged, match=r"trials\.sqlite must be a store of trials.*Move it"):
+    with pytest.raises(
+        StoreDamagedError, match=r"trials\.sqlite must be a store of trials.*Move it"
+    ):
         Store(path)
     with pytest.raises(NotADirectoryError, match=r"trials\.sqlite must be a folder.*Choose anot"):
         Store(path / "trials.sqlite")
     other = tmp_path / "other.sqlite"
     with closing(sqlite3.connect(other)) as connection:
         connection.execute("CREATE TABLE trials (something TEXT)")
-    with pytest.raises(StoreDamaged, match="no such column: key"):
+    with pytest.raises(StoreDamagedError, match="no such column: key"):
         Store(other)
 
 
@@ -75,13 +77,13 @@ def test_a_store_that_is_damaged_later_is_named(tmp_path):
     with Store(path) as store:
         store.add([(trial, {"a": "b" * 9000}, None) for trial in TRIALS])
     path.write_bytes(path.read_bytes()[:8192])
-    with pytest.raises(StoreDamaged, match="malformed"), Store(path) as store:
+    with pytest.raises(StoreDamagedError, match="malformed"), Store(path) as store:
         store.results(TRIALS)
 
 
 WRITER = """
 import sys
-from skliquid.experiments.store import Store, StoreDamaged
+from skliquid.experiments.store import Store, StoreDamagedError
 from skliquid.experiments.trial import Trial
 store = Store(sys.argv[1])
 number = int(sys.argv[2])

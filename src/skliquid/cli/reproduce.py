@@ -33,7 +33,7 @@ from skliquid.experiments.protocols import rows
 from skliquid.experiments.report import Plan, write_report
 from skliquid.experiments.runner import run_trials
 from skliquid.experiments.spec import Experiment, experiment_files, load_experiment
-from skliquid.experiments.store import Store, StoreDamaged
+from skliquid.experiments.store import Store, StoreDamagedError
 from skliquid.experiments.trial import Trial
 
 
@@ -119,7 +119,7 @@ def _n_processes(jobs: int) -> int:
 def _telling_of_damage(console: Console) -> Iterator[None]:
     try:
         yield
-    except StoreDamaged as error:
+    except StoreDamagedError as error:
         console.print(str(error), style="red", soft_wrap=True)
         raise typer.Exit(2) from None
 

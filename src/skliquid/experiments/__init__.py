@@ -1,1 +1,1 @@
-"""Experiments: the paper's tables and figures, run anew from descriptions in TOML."""
+"""Experiments: the paper's tables and figures, reproduced from TOML files."""

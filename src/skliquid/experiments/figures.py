@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.style
-import mpltern  # noqa: F401 (importing it makes the ternary projection known)
+import mpltern  # noqa: F401 (importing it registers the ternary projection)
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -31,9 +31,7 @@ _AXES = {
     "n_estimators": "Ensemble size",
     "delegation_rate": "Delegation rate",
 }
-_HEXAGON = np.array(
-    [[2, -1, -1], [1, 1, -2], [-1, 2, -1], [-2, 1, 1], [-1, -1, 2], [1, -2, 1]]
-) / 3.0  # fmt: skip
+_HEXAGON = np.array([[2, -1, -1], [1, 1, -2], [-1, 2, -1], [-2, 1, 1], [-1, -1, 2], [1, -2, 1]]) / 3
 _MARGIN = 2 / 3  # from the centre of a hexagon to its corners, in steps
 
 
@@ -59,7 +57,7 @@ def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
 
 
 def delegation_cost_figure(experiment: Experiment) -> Figure:
-    """Return the paper's lower bound on delegation cost, a line for each number left at the end.
+    """Return the paper's lower bound on delegation cost, one line per final number of voters.
 
     Cost is divided by the increment size, of which it is a multiple.
     """
@@ -141,8 +139,8 @@ def search_figure(experiment: Experiment, results: Results, dataset: str) -> Fig
     """
     levels = {name: sorted({row.method[name] for row in experiment.rows}) for name in _AXES}
     panels = _panels(experiment, results, dataset, levels)
-    known = [value for panel in panels.values() for value in panel.values() if np.isfinite(value)]
-    norm = Normalize(min(known, default=0.0), max(known, default=1.0))
+    means = [mean for panel in panels.values() for mean in panel.values() if np.isfinite(mean)]
+    norm = Normalize(min(means, default=0.0), max(means, default=1.0))
     n_rows = (len(panels) + 1) // 2
     with style():
         figure = Figure(figsize=(PAGE, 3.05 * n_rows + 0.55))

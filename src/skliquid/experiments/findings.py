@@ -1,4 +1,4 @@
-"""Findings: what the results say, in sentences made from their numbers."""
+"""Findings: the results summed up in sentences."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -7,7 +7,7 @@ import pandas as pd
 from skliquid.experiments.estimates import Estimate, Results, by_method
 from skliquid.experiments.methods import Result
 from skliquid.experiments.spec import Experiment
-from skliquid.experiments.tables import WHOSE, results_table
+from skliquid.experiments.tables import TITLES, results_table
 from skliquid.experiments.variations import comparisons, mean_distance
 
 
@@ -27,23 +27,23 @@ def _results_findings(experiment: Experiment, results: Results) -> Iterator[str]
         part = values.query("measure == @measure and protocol == 'paper' and not is_boosted")
         part = part[part["published"] != ""]
         if len(part):
-            start = f"{experiment.title}, {WHOSE['paper']}: the {measure} of delegating ensembles"
+            start = f"{experiment.title}, {TITLES['paper']}: the {measure} of delegating ensembles"
             yield f"{start} is {_distance(part)}"
     for protocol in experiment.protocols:
         part = values.query("measure == 'accuracy' and protocol == @protocol")
         for sentence in _accuracy_sentences(experiment, part):
-            yield f"{experiment.title}, {WHOSE[protocol]}: {sentence}"
+            yield f"{experiment.title}, {TITLES[protocol]}: {sentence}"
 
 
 def _distance(values: pd.DataFrame) -> str:
     """Return how far the means are from the published values, and how many are within errors."""
     distance = (values["mean"] - values["published"].astype(float)).abs()
     text = f"{distance.mean():.4f} from the published in the mean and {distance.max():.3f} at most."
-    known = values.dropna(subset="standard_error")
-    far = known[known["differs"].astype(bool)]
-    count = f"{len(known) - len(far)} of {len(known)} values are within two standard errors"
+    counted = values.dropna(subset="standard_error")
+    far = counted[counted["differs"].astype(bool)]
+    count = f"{len(counted) - len(far)} of {len(counted)} values are within two standard errors"
     names = ", ".join(sorted(far["dataset"].unique())) or "none"
-    return f"{text} {count}; datasets with a value further off: {names}." if len(known) else text
+    return f"{text} {count}; datasets with a value further off: {names}." if len(counted) else text
 
 
 def _accuracy_sentences(experiment: Experiment, accuracies: pd.DataFrame) -> Iterator[str]:
@@ -71,7 +71,7 @@ def _accuracy_sentences(experiment: Experiment, accuracies: pd.DataFrame) -> Ite
 def _curves_findings(experiment: Experiment, results: Results) -> Iterator[str]:
     direct = [row.label for row in experiment.rows if row.is_direct]
     for protocol in experiment.protocols:
-        start = f"{experiment.title}, {WHOSE[protocol]}:"
+        start = f"{experiment.title}, {TITLES[protocol]}:"
         groups = by_method(experiment, results, protocol)
         ends = _highest(groups, "accuracy_one_pass", "{} ({:.3f})")
         yield f"{start} most accurate when delegation ends: {ends}."

@@ -135,7 +135,7 @@ def _curves(experiment: Experiment, results: Results) -> Contents:
     for dataset, protocol in product(datasets_of(results), experiment.protocols):
         figure = figures.curves_figure(experiment, results, dataset, protocol)
         name = f"{experiment.name}_{_file_name(dataset)}_{protocol}"
-        yield Picture(f"{dataset}, {tables.WHOSE[protocol]}", name, figure)
+        yield Picture(f"{dataset}, {tables.TITLES[protocol]}", name, figure)
 
 
 def _results(experiment: Experiment, results: Results) -> Contents:
@@ -176,9 +176,9 @@ def _facts(results: Results, left_out: Sequence[str]) -> str:
     n_trials = len({trial.key for trial, _ in results})
     versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
     facts = {
-        "trials": f"{n_trials}; seconds.csv says how long each took",
+        "trials": f"{n_trials}; seconds.csv has their times",
         "datasets": ", ".join(datasets_of(results)) or "none needed",
-        "left out, not being here": ", ".join(left_out) or "none",
+        "left out, not available": ", ".join(left_out) or "none",
         "versions": f"skliquid {skliquid.__version__} (code {code_version()}), {versions}",
         "Python": f"{platform.python_version()} on {platform.machine()}",
     }
@@ -194,7 +194,7 @@ def _failures(failed: Sequence[tuple[Trial, str]]) -> str:
         f"<pre>{escape(error)}</pre></li>"
         for t, error in failed
     )
-    return f"<h3>{len(failed)} trials failed, three times each</h3><ul>{items}</ul>"
+    return f"<h3>{len(failed)} trials failed in all attempts</h3><ul>{items}</ul>"
 
 
 def _table_html(table: Table) -> str:

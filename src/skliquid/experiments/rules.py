@@ -111,7 +111,7 @@ _SHOWN = {"search": "final_fit", "curves": "curves", "cost": "final_fit"}
 Content = Mapping[str, Any]
 Methods = Sequence[Content]
 Condition = tuple[bool, str, Any, str]
-"""Whether it holds, what the file must do, the value that was found, and the way out."""
+"""Whether it holds, what the file must do, the value, and the way out."""
 
 
 def check(path: Path, conditions: Iterable[Condition]) -> None:
@@ -141,9 +141,9 @@ def file_conditions(content: Content) -> Iterator[Condition]:
     for name in () if datasets == "all" else datasets:
         if (file := name.partition("::")[0]) not in DATASET_NAMES:
             check_name(file)
-    known = {name: _METHOD_RULES[name] for name in VARIATIONS}
+    variation_rules = {name: _METHOD_RULES[name] for name in VARIATIONS}
     for protocol, overridden in content.get("rules", {}).items():
-        yield from _table_conditions(overridden, known, (), f"have rules of {protocol}")
+        yield from _table_conditions(overridden, variation_rules, (), f"have rules of {protocol}")
 
 
 def _table_conditions(
@@ -159,8 +159,8 @@ def _table_conditions(
 
 def entry_conditions(entry: Content) -> Iterator[Condition]:
     """Yield what an entry under [[methods]] must fulfil before its lists are spread out."""
-    method, known = entry.get("method"), tuple(PARAMETERS)
-    yield method in known, f"use methods of {', '.join(known)}", method, "Choose one"
+    method, names = entry.get("method"), tuple(PARAMETERS)
+    yield method in names, f"use methods of {', '.join(names)}", method, "Choose one"
     for name, value in entry.items():
         yield value != [], f"give {name} a value", value, "Put one into the list"
 
@@ -168,8 +168,8 @@ def entry_conditions(entry: Content) -> Iterator[Condition]:
 def method_conditions(method: Content) -> Iterator[Condition]:
     """Yield what the parameters of a method must fulfil, alone and together."""
     kind = method["method"]
-    known = {name: _METHOD_RULES[name] for name in PARAMETERS[kind]}
-    yield from _table_conditions(method, known, _REQUIRED[kind], f"give {kind} methods")
+    rules = {name: _METHOD_RULES[name] for name in PARAMETERS[kind]}
+    yield from _table_conditions(method, rules, _REQUIRED[kind], f"give {kind} methods")
     if kind != "liquid":
         return
     mechanism, n_voters, n_final = (method[k] for k in ("mechanism", "n_estimators", "n_final"))
@@ -210,9 +210,9 @@ def _search_conditions(content: Content, methods: Methods) -> Iterator[Condition
     cells = [tuple(method[axis] for axis in AXES) for method in methods]
     pairs = {(method["mechanism"], cell) for method, cell in zip(methods, cells, strict=True)}
     rule = f"have methods in a search that differ only in mechanism, {', '.join(AXES)}"
-    yield len(pairs) == len(methods), rule, methods[0], "Search them in a file each"
+    yield len(pairs) == len(methods), rule, methods[0], "Search the others in another file"
     totals = sorted({sum(map(list.index, levels.values(), cell)) for cell in cells})
-    rule = "give a slice, the sum of the places of each cell in its lists, to make a triangle"
+    rule = "give a slice, the sum of the positions of each cell in its lists, to make a triangle"
     yield len(totals) == 1, rule, content.get("slice"), f"Choose one of {totals}"
 
 

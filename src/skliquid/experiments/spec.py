@@ -36,8 +36,9 @@ class Row:
 
     def under(self, protocol: str) -> Mapping[str, Any]:
         """Return the method with the rules of the file for ``protocol``."""
-        known, overridden = rules.PARAMETERS[self.method["method"]], self.rules.get(protocol, {})
-        return {k: v for k, v in overridden.items() if k in known} | dict(self.method)
+        parameters = rules.PARAMETERS[self.method["method"]]
+        overridden = self.rules.get(protocol, {})
+        return {k: v for k, v in overridden.items() if k in parameters} | dict(self.method)
 
     @property
     def is_boosted(self) -> bool:

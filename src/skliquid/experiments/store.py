@@ -33,7 +33,7 @@ CREATE TABLE IF NOT EXISTS trials (
 """
 
 
-class StoreDamaged(OSError):  # noqa: N818 (says what is the matter)
+class StoreDamagedError(OSError):
     """The file of a store holds something else, or cannot be read or written."""
 
 
@@ -68,8 +68,8 @@ class Store:
         if isinstance(error, sqlite3.Error):
             raise self._damage(error) from error
 
-    def _damage(self, error: BaseException) -> StoreDamaged:
-        return StoreDamaged(
+    def _damage(self, error: BaseException) -> StoreDamagedError:
+        return StoreDamagedError(
             f"{self.path} must be a store of trials that can be read and written: it is not "
             f"({error}). Move it away, or choose another folder."
         )

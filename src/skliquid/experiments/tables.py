@@ -28,7 +28,7 @@ from skliquid.experiments.rules import AXES
 from skliquid.experiments.spec import Experiment
 from skliquid.theory import harmful_state_fraction
 
-WHOSE = {"paper": "their rules", "ours": "our rules"}
+TITLES = {"paper": "their rules", "ours": "our rules"}
 _CAPTIONS = {
     "paper": "Their rules: accuracy after one pass and before the final fit, on raw features; "
     "F1 of the first class, for AdaBoost of the second, heart aside.",
@@ -111,7 +111,7 @@ def results_table(experiment: Experiment, results: Results) -> Table:
             differs = estimate.differs_from(value) if is_shown else ""
             values.append((*names, estimate.mean, estimate.error, differs))
         rows.append(cells)
-    columns = ["published"] * bool(printed) + [WHOSE[protocol] for protocol in protocols]
+    columns = ["published"] * bool(printed) + [TITLES[protocol] for protocol in protocols]
     header = ["dataset", "ensemble", *map(", ".join, product(_MEASURES.values(), columns))]
     mark = f"; {MARK} the published value is more than two of them away" if printed else ""
     rules = [_CAPTIONS[protocol] for protocol in protocols]
