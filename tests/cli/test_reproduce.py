@@ -11,7 +11,7 @@ from clusters import cluster_of, wait_until
 from joblib import cpu_count
 
 from skliquid.cli import main
-from skliquid.cli.reproduce import _n_processes, _spread
+from skliquid.cli.reproduce import _n_processes, _split_at_commas
 
 SKLIQUID = [sys.executable, "-m", "skliquid.cli"]
 SPEC = """
@@ -69,9 +69,9 @@ def test_a_mechanism_of_ones_own_by_changing_a_line(folder):
     table = (folder / "out" / "tables" / "mine.md").read_text()
     assert "| heart | mine |" in table
     again = typed(folder, "reproduce", "mine.toml", "--datasets", "heart", "--jobs", "1")
-    assert "4 trials are there already, 0 are to be run" in again
+    assert "4 trials are stored already, 0 remain" in again
     more = typed(folder, "reproduce", "mine.toml", "--datasets", "heart", "--full")
-    assert "4 trials are there already, 2 are to be run" in more
+    assert "4 trials are stored already, 2 remain" in more
 
 
 def test_a_file_of_ones_own_is_a_dataset(folder):
@@ -99,7 +99,7 @@ def test_an_experiment_without_trials_or_without_a_name_of_its_own_is_refused(fo
     assert "data.csv is not, seen from" in type_in("reproduce", "mine.toml", code=2)
     (folder / "mine.toml").write_text(spec.replace('datasets = ["heart"]', ""))
     printed = type_in("reproduce", "mine.toml", code=2)
-    assert "mine must have a dataset that is here: it names none. Give some by" in printed
+    assert "mine must have a dataset that is available: it names none. Give one with" in printed
     (folder / "other").mkdir()
     (folder / "other" / "mine.toml").write_text(spec)
     printed = type_in("reproduce", "mine.toml", "other/mine.toml", code=2)
@@ -145,9 +145,9 @@ def test_a_comma_may_be_in_the_name_of_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("a,b.csv", "c.csv"):
         (tmp_path / name).touch()
-    assert _spread("heart,spambase") == ["heart", "spambase"]
-    assert _spread("a,b.csv::x,c.csv::y,heart") == ["a,b.csv::x", "c.csv::y", "heart"]
-    assert _spread("heart,a,b.csv") == ["heart", "a,b.csv"]
+    assert _split_at_commas("heart,spambase") == ["heart", "spambase"]
+    assert _split_at_commas("a,b.csv::x,c.csv::y,heart") == ["a,b.csv::x", "c.csv::y", "heart"]
+    assert _split_at_commas("heart,a,b.csv") == ["heart", "a,b.csv"]
 
 
 def test_datasets_are_named_as_one_would(folder):
@@ -213,10 +213,10 @@ def test_ctrl_c_stops_cleanly_and_the_rest_is_done_later(folder):
     running.send_signal(signal.SIGINT)
     printed, _ = running.communicate(timeout=60)
     assert running.returncode == 130, printed
-    assert "What was finished is kept" in printed
+    assert "Finished trials are kept" in printed
     assert "Traceback" not in printed
     printed = typed(folder, *command[3:])
-    assert "trials are there already" in printed
+    assert "trials are stored already" in printed
     assert "Done in" in printed
 
 
@@ -251,7 +251,7 @@ def test_a_lost_cluster_is_said_in_a_sentence_and_the_rest_is_done_here(folder):
     assert f"connection to the scheduler at {cluster.address} was lost" in printed
     assert "Traceback" not in printed
     printed = typed(folder, *words)
-    assert "trials are there already" in printed
+    assert "trials are stored already" in printed
     assert "Done in" in printed
 
 

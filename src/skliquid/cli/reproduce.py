@@ -1,4 +1,4 @@
-"""``skliquid reproduce``: the paper's tables and figures, from trials to one page."""
+"""``skliquid reproduce``: the paper's tables and figures, and a report with all of them."""
 
 import difflib
 import logging
@@ -40,101 +40,93 @@ from skliquid.experiments.trial import Trial
 def reproduce(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Experiments by name, or TOML files; all when none is given."),
+        typer.Argument(help="Names of experiments, or TOML files; by default all."),
     ] = None,
     *,
     datasets: Annotated[
         list[str] | None,
-        typer.Option(help="Datasets, one or more: names, or CSV or Parquet files (file::target)."),
+        typer.Option(help="Names of datasets, or CSV or Parquet files (file::target)."),
     ] = None,
-    trials: Annotated[int | None, typer.Option(min=1, help="Trials of each method.")] = None,
-    full: Annotated[bool, typer.Option("--full", help="As many trials as the paper.")] = False,
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="Number of trials of each method.")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Run as many trials as the paper.")] = False,
     jobs: Annotated[
-        int, typer.Option(help="Processes; -1 for all cores, -2 for all but one.")
+        int, typer.Option(help="Number of processes; -1 for all cores, -2 for all but one.")
     ] = -1,
-    out: Annotated[Path, typer.Option(help="Where results go.")] = Path("out"),
+    out: Annotated[Path, typer.Option(help="Folder for results.")] = Path("out"),
     scheduler: Annotated[
         str | None,
         typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at this address."),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(min=0, help="Seconds to wait for the cluster, or its workers.")
+        float, typer.Option(min=0, help="Seconds to wait for the cluster or its workers.")
     ] = 60,
-    retry: Annotated[bool, typer.Option("--retry", help="Try failed trials again.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Run failed trials again.")] = False,
 ) -> None:
-    """Run the paper's experiments, and write every table and figure and one page with all.
+    """Run the paper's experiments, and write all tables, all figures and an HTML report.
 
-    Running again does only what is missing, with or without a cluster; Ctrl-C stops cleanly at any
-    time.
+    Running again runs only the trials that are missing, with or without a cluster; Ctrl-C stops
+    cleanly at any time.
     """
-    console = Console(markup=False, emoji=False)  # names of files are to be shown as they are
-    sys.path.append(str(Path.cwd()))  # where a mechanism of the user's own may be
+    console = Console(markup=False, emoji=False)  # names of files are shown literally
+    sys.path.append(str(Path.cwd()))  # where a user's mechanism may be
     with refusing(console):
         n_jobs = _n_processes(jobs)
-        names, datasets = _sorted_out(names or [], datasets or [])
+        names, datasets = _split_names(names or [], datasets or [])
         experiments = _experiments(names)
-        if datasets:  # asked for, whatever the experiments say
-            experiments = [replace(each, datasets=datasets) for each in experiments]
-        wanted, left_out = _datasets(experiments, console, must_be_there=bool(datasets))
-        plan = [(each, _trials(each, wanted, trials, full)) for each in experiments]
+        if datasets:  # instead of those that the experiments name
+            experiments = [replace(experiment, datasets=datasets) for experiment in experiments]
+        available, left_out = _datasets(experiments, console, are_required=bool(datasets))
+        plan = [(e, _trials(e, available, trials, full)) for e in experiments]
         store = Store(out / "trials.sqlite")
-    start = perf_counter()
     run: Callable[..., int] = partial(run_trials, n_jobs=n_jobs)
     if scheduler:
-        logging.disable(logging.CRITICAL)  # of what goes wrong, we tell in a sentence
+        logging.disable(logging.CRITICAL)  # errors are reported in one sentence
         run = partial(run_on_cluster, address=scheduler, timeout=timeout)
-    with _telling_of_damage(console), store:
-        if retry:
-            store.forget_errors()
-        everything = _evenly(plan)
-        missing = store.missing(everything)
-        n_there = len({trial.key for trial in everything}) - len(missing)
-        if n_there:
-            console.print(f"{n_there} trials are there already, {len(missing)} are to be run.")
-        _run(missing, store, run, console)
-        n_failed = len(store.errors(everything))
-        with console.status("Drawing"):
-            page = write_report(plan, store, out, left_out=left_out)
-            store.export(out)
+    start = perf_counter()
+    try:
+        with store:
+            if retry:
+                store.forget_errors()
+            n_failed = _run(_interleaved(plan), store, run, console)
+            with console.status("Drawing"):
+                page = write_report(plan, store, out, left_out=left_out)
+                store.export(out)
+    except StoreDamagedError as error:
+        _print_error(console, error)
+        raise typer.Exit(2) from None
     if n_failed:
-        told = f"{n_failed} trials failed; the page says why. --retry tries again."
-        console.print(told, style="red", soft_wrap=True)
-    seconds = perf_counter() - start
-    console.print(f"Done in {seconds:.0f} s: open {page}", soft_wrap=True)
+        message = f"{n_failed} trials failed; the report has their errors. --retry tries again."
+        _print_error(console, message)
+    console.print(f"Done in {perf_counter() - start:.0f} s: open {page}", soft_wrap=True)
     if n_failed:
         raise typer.Exit(1)
 
 
+def _print_error(console: Console, error: object) -> None:
+    console.print(str(error), style="red", soft_wrap=True)
+
+
 def _n_processes(jobs: int) -> int:
-    """Return how many processes are meant, by joblib's rule."""
+    """Return the number of processes, by joblib's rule."""
     if jobs == 0:
-        raise ValueError(
-            "--jobs must not be 0: nobody would do the work. Give 1, or -1 for all cores."
-        )
+        raise ValueError("--jobs must not be 0: got 0. Give 1, or -1 for all cores.")
     n_processes: int = effective_n_jobs(jobs)
     return n_processes
 
 
-@contextmanager
-def _telling_of_damage(console: Console) -> Iterator[None]:
-    try:
-        yield
-    except StoreDamagedError as error:
-        console.print(str(error), style="red", soft_wrap=True)
-        raise typer.Exit(2) from None
-
-
-def _sorted_out(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return experiments and datasets: words that follow the first dataset are datasets too."""
-    spread = [name for words in datasets for name in _spread(words)]
+def _split_names(names: Sequence[str], datasets: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return experiments and datasets: names that follow the first dataset are datasets too."""
     known = experiment_files()
     others = [name for name in names if name not in known and not name.endswith(".toml")]
-    of_data = [name for name in others if datasets and not _is_mistyped_experiment(name, known)]
-    return [name for name in names if name not in of_data], [*spread, *of_data]
+    more = [name for name in others if datasets and not _is_mistyped_experiment(name, known)]
+    split = [name for text in datasets for name in _split_at_commas(text)]
+    return [name for name in names if name not in more], [*split, *more]
 
 
 def _is_mistyped_experiment(name: str, experiments: Iterable[str]) -> bool:
-    """Return whether ``name`` is no dataset, and more like an experiment than like a dataset."""
+    """Return whether ``name`` is not a dataset, and closer to an experiment's name."""
     path = Path(name.partition("::")[0])
     if name in DATASET_NAMES or path.suffix or path.exists():
         return False
@@ -142,14 +134,9 @@ def _is_mistyped_experiment(name: str, experiments: Iterable[str]) -> bool:
     return nearest != [] and nearest[0] not in DATASET_NAMES
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """Return a question that offers the known name most like ``name``, if one is alike."""
-    return "".join(f" Did you mean {each}?" for each in difflib.get_close_matches(name, known, 1))
-
-
-def _spread(words: str) -> list[str]:
-    """Return datasets with commas between them; a comma may also be in the name of a file."""
-    parts, names = words.split(","), []
+def _split_at_commas(text: str) -> list[str]:
+    """Return datasets with commas between them; names of files may contain commas as well."""
+    parts, names = text.split(","), []
     while parts:
         starts = [",".join(parts[:k]) for k in range(1, len(parts) + 1)]
         files = [name for name in starts if Path(name.partition("::")[0]).is_file()]
@@ -164,8 +151,10 @@ def _experiments(names: Sequence[str]) -> list[Experiment]:
     for name in names or known:
         path = Path(name) if name.endswith(".toml") else known.get(name)
         if path is None or not path.is_file():
+            nearest = difflib.get_close_matches(name, known, 1)
+            question = f" Did you mean {nearest[0]}?" if nearest else ""
             raise ValueError(
-                f"NAME must be an experiment or a TOML file: got {name!r}.{_nearest(name, known)} "
+                f"NAME must be an experiment or a TOML file: got {name!r}.{question} "
                 f"Choose among {', '.join(known)}."
             )
         other = paths.setdefault(path.stem, path)
@@ -178,25 +167,25 @@ def _experiments(names: Sequence[str]) -> list[Experiment]:
 
 
 def _datasets(
-    experiments: Sequence[Experiment], console: Console, *, must_be_there: bool
+    experiments: Sequence[Experiment], console: Console, *, are_required: bool
 ) -> tuple[list[str], list[str]]:
-    """Return which datasets of the experiments are there, and which are left out, not being there.
+    """Return the datasets of the experiments that are available, and those that are left out.
 
-    Files must be there in any case.
+    Files are required in any case.
     """
-    there, left_out = [], []
-    for name in dict.fromkeys(name for each in experiments for name in each.datasets):
+    available, left_out = [], []
+    for name in dict.fromkeys(name for e in experiments for name in e.datasets):
         path, _, target = name.partition("::")
         try:
             load_dataset(path, target=target or None)
         except (OSError, ValueError) as error:
-            if must_be_there or name not in DATASET_NAMES:
+            if are_required or name not in DATASET_NAMES:
                 raise
             left_out.append(name)
             console.print(f"{name} is left out. {error}", style="yellow", soft_wrap=True)
         else:
-            there.append(name)
-    return there, left_out
+            available.append(name)
+    return available, left_out
 
 
 def _trials(
@@ -206,29 +195,38 @@ def _trials(
     trials = list(experiment.trials(datasets, count))
     if experiment.rows and not trials:
         raise ValueError(
-            f"{experiment.name} must have a dataset that is here: it names "
-            f"{', '.join(experiment.datasets) or 'none'}. Give some by --datasets."
+            f"{experiment.name} must have a dataset that is available: it names "
+            f"{', '.join(experiment.datasets) or 'none'}. Give one with --datasets."
         )
-    for dataset, target, protocol in dict.fromkeys(
-        (t.dataset, t.target, t.protocol) for t in trials
-    ):
+    for dataset, target, protocol in {(t.dataset, t.target, t.protocol): None for t in trials}:
         if dataset not in DATASET_NAMES:
-            rows(dataset, target, protocol)  # raises when they cannot be learnt from
+            rows(dataset, target, protocol)  # raises if it cannot be learned from
     return trials
 
 
-def _evenly(plan: Plan) -> list[Trial]:
-    """Return all trials, so ordered that every experiment has its share at any time."""
-    share = []
+def _interleaved(plan: Plan) -> list[Trial]:
+    """Return all trials, ordered so that all experiments progress at the same rate."""
+    shares = []
     for _, trials in plan:
         count = 1 + max((trial.number for trial in trials), default=0)
-        share += [((trial.number + 0.5) / count, trial) for trial in trials]
-    return [trial for _, trial in sorted(share, key=lambda pair: pair[0])]
+        shares += [((trial.number + 0.5) / count, trial) for trial in trials]
+    return [trial for _, trial in sorted(shares, key=lambda pair: pair[0])]
 
 
-def _run(trials: Sequence[Trial], store: Store, run: Callable[..., int], console: Console) -> None:
-    if not trials:
-        return
+def _run(trials: Sequence[Trial], store: Store, run: Callable[..., int], console: Console) -> int:
+    """Run the trials that are not stored yet; return how many failed, now or before."""
+    missing = store.missing(trials)
+    n_stored = len({trial.key for trial in trials}) - len(missing)
+    if n_stored:
+        console.print(f"{n_stored} trials are stored already, {len(missing)} remain.")
+    if missing:
+        _run_with_progress(missing, store, run, console)
+    return len(store.errors(trials))
+
+
+def _run_with_progress(
+    trials: Sequence[Trial], store: Store, run: Callable[..., int], console: Console
+) -> None:
     progress = Progress(
         TextColumn("{task.description}"),
         BarColumn(bar_width=min(40, shutil.get_terminal_size().columns // 3)),
@@ -239,16 +237,17 @@ def _run(trials: Sequence[Trial], store: Store, run: Callable[..., int], console
         TimeRemainingColumn(),
         console=console,
     )
+    kept = "Finished trials are kept; run the same command to continue."
     try:
         with _interruptible(), progress:
             bar = progress.add_task("Trials", total=len(trials))
             run(trials, store, report=lambda n: progress.advance(bar, n))
     except KeyboardInterrupt:
-        console.print("Stopped. What was finished is kept; run the same command to go on.")
+        console.print(f"Stopped. {kept}")
         raise typer.Exit(130) from None
     except (ClusterError, ImportError) as error:
-        console.print(str(error), style="red", soft_wrap=True)
-        console.print("What was finished is kept; run the same command to go on.")
+        _print_error(console, error)
+        console.print(kept)
         raise typer.Exit(3) from None
 
 
