@@ -1,9 +1,9 @@
 """Does each voter of the paper see 20 random features, and may a delegator choose any voter?
 
 Checks both claims of docs/what_the_paper_did_not_say.md through the library's public classes, on
-datasets that come with it, and draws the page's three figures: accuracy with and without the two
+datasets of its package, and draws the three figures of that page: accuracy with and without the two
 rules, the distance to the published accuracies by the number of features, and the epochs that a
-voter's full fit takes. Takes about five minutes on two cores.
+full fit of a voter takes. Takes about five minutes on two cores.
 """
 
 import argparse
@@ -42,7 +42,7 @@ LOOKS = {
 
 
 def split(name: str, trial: int) -> tuple[NDArray[Any], ...]:
-    """Return two halves, as they are: features not scaled, categories in sorted order."""
+    """Return two halves: features unscaled, categories as positions in sorted order."""
     data = load_dataset(name)
     X = OrdinalEncoder().fit_transform(data.X) if "categorical" in data.kinds else data.X
     order = np.random.default_rng(trial).permutation(len(data.y))
@@ -53,7 +53,7 @@ def split(name: str, trial: int) -> tuple[NDArray[Any], ...]:
 def accuracies(name: str, cells: Sequence[Any], trial: int) -> list[float]:
     """Return the accuracies of the paper's ensemble after one pass over half of the rows."""
     X_train, y_train, X_test, y_test = split(name, trial)
-    found = []
+    scores = []
     for setting, mechanism, (max_features, candidates) in cells:
         increment_size, rate = SETTINGS[setting]
         ensemble = LiquidEnsembleClassifier.as_in_the_paper(
@@ -65,21 +65,21 @@ def accuracies(name: str, cells: Sequence[Any], trial: int) -> list[float]:
             final_fit="none",
             random_state=trial,
         )
-        found.append(float(ensemble.fit(X_train, y_train).score(X_test, y_test)))
-    return found
+        scores.append(float(ensemble.fit(X_train, y_train).score(X_test, y_test)))
+    return scores
 
 
 def epochs(name: str, cells: Sequence[tuple[float, str]], trial: int) -> list[float]:
     """Return how many epochs a full fit takes, averaged over voters, by features and rule."""
     warnings.simplefilter("ignore")
     X, y, _, _ = split(name, trial)
-    found = []
+    counts = []
     for n_features, LinearPool.stopping_rule in cells:
         ensemble = LiquidEnsembleClassifier.as_in_the_paper(
             mechanism="direct", increment_size=len(y), max_features=n_features, random_state=trial
         ).fit(X, y)
-        found.append(float(ensemble.training_cost_.final_fit / len(y) / ensemble.n_estimators))
-    return found
+        counts.append(float(ensemble.training_cost_.final_fit / len(y) / ensemble.n_estimators))
+    return counts
 
 
 def published() -> dict[tuple[str, str, str], dict[str, str]]:
@@ -92,23 +92,23 @@ def published() -> dict[tuple[str, str, str], dict[str, str]]:
 
 
 def published_epochs(row: dict[str, str]) -> tuple[float, float]:
-    """Return between what the epochs lie: AdaBoost's 350 stumps take one pass each."""
+    """Return bounds of the published epochs: AdaBoost's 350 stumps take one pass each."""
     cost = float(row["cost"])
     return 1 / (cost + 0.0005), 1 / (cost - 0.0005)
 
 
 def means_by(function: Any, cells: Sequence[Any], n_trials: int, options: Any) -> dict[Any, float]:
-    """Return the mean over trials of each cell on each dataset; a job is a dataset and a trial."""
+    """Return the mean over trials of each cell on each dataset, one job per dataset and trial."""
     names = options.datasets
     jobs = [delayed(function)(name, cells, t) for name in names for t in range(n_trials)]
-    found = Parallel(n_jobs=options.jobs, return_as="generator")(jobs)
-    shown = track(found, function.__name__, total=len(jobs), console=Console(stderr=True))
+    values = Parallel(n_jobs=options.jobs, return_as="generator")(jobs)
+    shown = track(values, function.__name__, total=len(jobs), console=Console(stderr=True))
     means = np.reshape(list(shown), (len(names), n_trials, len(cells))).mean(axis=1)
     return dict(zip(product(names, cells), means.ravel().tolist(), strict=True))
 
 
 def draw_rules(means: Any, printed: Any, names: Sequence[str]) -> Figure:
-    """Return a panel per dataset and setting: published accuracies, and ours under four rules."""
+    """Return one panel per dataset and setting: accuracies as published, and under four rules."""
     figure = Figure(figsize=(9, 5), layout="constrained")
     panels = figure.subplots(len(SETTINGS), len(names), sharex=True, squeeze=False)
     for (i, setting), (j, name) in product(enumerate(SETTINGS), enumerate(names)):
@@ -159,18 +159,18 @@ def draw_numbers(means: Any, printed: Any, options: Any) -> Figure:
     return figure
 
 
-def draw_epochs(found: Any, printed: Any, options: Any) -> Figure:
-    """Return the epochs by the number of features, and the band that the published costs leave."""
+def draw_epochs(means: Any, printed: Any, options: Any) -> Figure:
+    """Return the epochs by the number of features, and the range of the published costs."""
     figure = Figure(figsize=(9, 3), layout="constrained")
     names, numbers = options.datasets, options.numbers
     panels = figure.subplots(1, len(names), squeeze=False)[0]
     for axes, name in zip(panels, names, strict=True):
-        ours = [found[name, (n, "loss")] for n in numbers]
+        ours = [means[name, (n, "loss")] for n in numbers]
         low, high = published_epochs(printed["accuracy_maximizing", name, "Ada DT Full"])
         axes.axhspan(low, high, color="0.85", label="published")
         axes.plot(numbers, ours, "o-", color="#0072B2", label="ours")
         label = "ours, all features"
-        axes.axhline(found[name, (1.0, "loss")], color="#D55E00", linestyle="--", label=label)
+        axes.axhline(means[name, (1.0, "loss")], color="#D55E00", linestyle="--", label=label)
         axes.set_title(name, fontsize=9)
         axes.set_xlabel("Features per voter")
         axes.set_ylim(0, 1.15 * max(high, *ours))
@@ -193,28 +193,28 @@ def main() -> None:
     cells = list(product(SETTINGS, LABELS, rules))
     means = means_by(accuracies, cells, options.trials, options)
     print("Mean distance to the published accuracy, over mechanisms, settings and datasets:")
-    for each in RULES:
+    for rule in RULES:
         gaps = [
-            abs(means[name, (s, m, each)] - float(printed[s, name, label]["accuracy"]))
+            abs(means[name, (s, m, rule)] - float(printed[s, name, label]["accuracy"]))
             for name, s in product(options.datasets, SETTINGS)
             for m, label in LABELS.items()
         ]
-        print(f"  {LOOKS[each][0]:<36} {np.mean(gaps):.4f}")
+        print(f"  {LOOKS[rule][0]:<36} {np.mean(gaps):.4f}")
     cells = [(n, "loss") for n in (*numbers, 1.0)] + [(1.0, "objective")]
-    found = means_by(epochs, cells, options.epoch_trials, options)
+    n_epochs = means_by(epochs, cells, options.epoch_trials, options)
     print(
         "Epochs of a full fit: published; with all features, and by the rule since 1.8; by number"
     )
     for name in options.datasets:
         low, high = published_epochs(printed["accuracy_maximizing", name, "Ada DT Full"])
-        both = ", ".join(f"{found[name, (1.0, rule)]:.1f}" for rule in ("loss", "objective"))
-        by_number = ", ".join(f"{n}: {found[name, (n, 'loss')]:.1f}" for n in numbers)
+        both = ", ".join(f"{n_epochs[name, (1.0, r)]:.1f}" for r in ("loss", "objective"))
+        by_number = ", ".join(f"{n}: {n_epochs[name, (n, 'loss')]:.1f}" for n in numbers)
         print(f"  {name:<12} {low:.1f} to {high:.1f}; {both}; {by_number}")
     options.out.mkdir(parents=True, exist_ok=True)
     pictures = {
         "rules": draw_rules(means, printed, options.datasets),
         "numbers": draw_numbers(means, printed, options),
-        "epochs": draw_epochs(found, printed, options),
+        "epochs": draw_epochs(n_epochs, printed, options),
     }
     for stem, figure in pictures.items():
         path = options.out / f"unsaid_{stem}.png"

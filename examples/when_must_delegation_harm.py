@@ -1,7 +1,7 @@
 """How often would any single delegation lower the accuracy of a group?
 
 The paper bounds the fraction of such states by a ratio that vanishes as examples are added. This
-draws states at random, tries every delegation in each, and prints the fraction beside that ratio.
+script draws random states, tries all delegations in them, and prints the fraction and the ratio.
 """
 
 import argparse

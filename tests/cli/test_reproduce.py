@@ -63,7 +63,7 @@ def typed(folder, *words, code=0):
     return done.stdout + done.stderr
 
 
-def test_a_mechanism_of_ones_own_by_changing_a_line(folder):
+def test_a_users_mechanism_needs_one_changed_line(folder):
     first = typed(folder, "reproduce", "mine.toml", "--datasets", "heart", "--jobs", "1")
     assert "Done in" in first
     table = (folder / "out" / "tables" / "mine.md").read_text()
@@ -74,7 +74,7 @@ def test_a_mechanism_of_ones_own_by_changing_a_line(folder):
     assert "4 trials are stored already, 2 remain" in more
 
 
-def test_a_file_of_ones_own_is_a_dataset(folder):
+def test_a_users_file_is_a_dataset(folder):
     rows = "".join(f"{k % 7},{k % 3},{'yes' if k % 7 > 3 else 'no'}\n" for k in range(120))
     (folder / "data.csv").write_text("a,b,label\n" + rows)
     typed(folder, "reproduce", "mine.toml", "--datasets", "data.csv::label", "--trials", "2")
@@ -93,7 +93,7 @@ def test_files_named_in_the_experiment_are_its_datasets(folder):
     assert "2 trials of each method" in (folder / "out" / "report.html").read_text()
 
 
-def test_an_experiment_without_trials_or_without_a_name_of_its_own_is_refused(folder, type_in):
+def test_an_experiment_without_trials_or_with_a_name_that_is_taken_is_refused(folder, type_in):
     spec = SPEC.replace("MECHANISM", "max")
     (folder / "mine.toml").write_text(spec.replace('"heart"', '"data.csv"'))
     assert "data.csv is not, seen from" in type_in("reproduce", "mine.toml", code=2)
@@ -106,7 +106,7 @@ def test_an_experiment_without_trials_or_without_a_name_of_its_own_is_refused(fo
     assert "other/mine.toml has the name of mine.toml. Rename one" in printed
 
 
-def test_what_is_not_known_is_said_in_a_sentence(folder):
+def test_unknown_names_are_reported_in_a_sentence(folder):
     printed = typed(folder, "reproduce", "tabel_3", code=2)
     assert "NAME must be an experiment or a TOML file: got 'tabel_3'. Choose among" in printed
     for words in (["comparisn"], ["comparisn", "--datasets", "heart"]):
@@ -128,7 +128,7 @@ def test_names_of_files_are_shown_as_they_are(folder, type_in):
         assert f"{name} is not, seen from" in printed
 
 
-def test_a_store_that_cannot_be_used_is_said_in_a_sentence(folder, type_in):
+def test_a_store_that_cannot_be_used_is_reported_in_a_sentence(folder, type_in):
     words = ["reproduce", "harmful_states", "--datasets", "heart", "--out"]
     assert "mine.toml must be a folder" in type_in(*words, "mine.toml", code=2)
     (folder / "out").mkdir()
@@ -230,7 +230,7 @@ def test_ctrl_c_before_the_command_is_there_stops_cleanly(monkeypatch, capsys):
     assert capsys.readouterr().err == "Stopped.\n"
 
 
-def test_a_lost_cluster_is_said_in_a_sentence_and_the_rest_is_done_here(folder):
+def test_a_lost_cluster_is_reported_in_a_sentence_and_the_rest_is_done_here(folder):
     spec = SPEC.replace("MECHANISM", "max").replace("n_estimators = 20", "n_estimators = 12")
     (folder / "mine.toml").write_text(spec)
     words = ["reproduce", "mine.toml", "--datasets", "heart", "--trials", "60"]
@@ -255,7 +255,7 @@ def test_a_lost_cluster_is_said_in_a_sentence_and_the_rest_is_done_here(folder):
     assert "Done in" in printed
 
 
-def test_a_cluster_that_is_not_there_is_said_in_a_sentence(folder):
+def test_a_missing_cluster_is_reported_in_a_sentence(folder):
     words = ["reproduce", "mine.toml", "--datasets", "heart", "--timeout", "0.5"]
     printed = typed(folder, *words, "--scheduler", "tcp://127.0.0.1:1", code=3)
     assert "There must be a scheduler at tcp://127.0.0.1:1" in printed

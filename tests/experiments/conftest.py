@@ -15,7 +15,7 @@ SMALL = {
 
 @pytest.fixture
 def table(tmp_path):
-    """A small dataset of the user's own, with a category and missing cells."""
+    """A small dataset of a user, with a category and missing cells."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(160, 3))
     y = np.where(X[:, 0] + 0.5 * rng.normal(size=160) > 0, "yes", "no")

@@ -43,18 +43,18 @@ def calm(tmp_path_factory):
 
 
 def test_a_worker_killed_in_an_experiment_does_not_change_a_result(cluster, calm, tmp_path):
-    told = []
+    reported = []
 
     def report(n_more):
-        told.append(n_more)
-        if len(told) == 1:
+        reported.append(n_more)
+        if len(reported) == 1:
             cluster.kill_a_worker()
             cluster.start_workers(1)
 
     with Store(tmp_path / "t.sqlite") as store:
         assert run_on_cluster(TRIALS, store, address=cluster.address, report=report) == 0
-    assert sum(told) == len(TRIALS)
-    assert len(told) > 1, "nothing was left to be done when the worker was killed"
+    assert sum(reported) == len(TRIALS)
+    assert len(reported) > 1, "nothing was left to be done when the worker was killed"
     assert table_digest(tmp_path / "t.sqlite") == calm
 
 
@@ -85,7 +85,7 @@ def test_a_trial_that_is_the_same_everywhere_is_run():
     assert run_if_same(TRIALS[0], TRIALS[0].key)["n_increments"] > 1
 
 
-def test_a_trial_that_fails_or_kills_is_recorded_and_the_rest_goes_on(tmp_path, deadly):  # noqa: F811 (it is the fixture)
+def test_a_trial_that_fails_or_kills_is_recorded_and_the_others_continue(tmp_path, deadly):  # noqa: F811 (it is the fixture)
     bad = [replace(deadly(name), method=deadly(name).method | FEW) for name in ("always", "wrong")]
     trials = [*bad, *TRIALS[:4]]
     fragile = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
@@ -98,23 +98,23 @@ def test_a_trial_that_fails_or_kills_is_recorded_and_the_rest_goes_on(tmp_path, 
         assert len(store.results(trials)) == 4
 
 
-def test_a_lost_scheduler_is_told_of_and_the_rest_is_done_later(calm, tmp_path):
-    path, told = tmp_path / "t.sqlite", []
+def test_a_lost_scheduler_is_reported_and_the_rest_is_done_later(calm, tmp_path):
+    path, reported = tmp_path / "t.sqlite", []
     with cluster_of(tmp_path, 1) as cluster, Store(path) as store:
 
         def report(n_more):
-            told.append(n_more)
+            reported.append(n_more)
             cluster.kill_the_scheduler()
 
         with pytest.raises(ClusterError, match=r"connection to the scheduler at .* was lost"):
             run_on_cluster(TRIALS, store, address=cluster.address, report=report)
         missing = store.missing(TRIALS)
-        assert 0 < len(missing) <= len(TRIALS) - told[0]
+        assert 0 < len(missing) <= len(TRIALS) - reported[0]
         assert run_trials(missing, store, n_jobs=1) == 0
     assert table_digest(path) == calm
 
 
-def test_a_cluster_without_workers_is_not_waited_for_for_ever(tmp_path):
+def test_a_cluster_without_workers_is_not_awaited_forever(tmp_path):
     with cluster_of(tmp_path, 1) as cluster, Store(tmp_path / "t.sqlite") as store:
         cluster.kill_a_worker()
         wait_until(lambda: not cluster.client.nthreads())
@@ -124,7 +124,7 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever(tmp_path):
             run_on_cluster(TRIALS, store, address="tcp://127.0.0.1:1", timeout=0.5)
 
 
-def test_a_scheduler_that_is_lost_while_answers_come_is_said_in_a_sentence(monkeypatch):
+def test_a_scheduler_lost_while_results_arrive_is_reported_in_a_sentence(monkeypatch):
     def sync(*_, **__):
         raise CommClosedError
 

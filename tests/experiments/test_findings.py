@@ -12,7 +12,7 @@ def found(kind="results", rows=ROWS):
     return findings([(mine, [pair for pair in results() if pair[0].method in methods])])
 
 
-def test_the_best_of_each_sort_are_compared_and_the_gap_is_told():
+def test_the_best_of_both_sorts_are_compared_and_the_gap_is_reported():
     words = " ".join(found())
     assert (
         "Mine, our rules: the best delegating ensemble is more accurate than the best AdaBoost"
@@ -22,7 +22,7 @@ def test_the_best_of_each_sort_are_compared_and_the_gap_is_told():
     assert "mechanisms, Direct included, lie furthest apart on heart, by 0.100" in words
 
 
-def test_nothing_is_said_of_what_was_not_run():
+def test_what_was_not_run_is_not_mentioned():
     other = DIRECT | {"mechanism": "random"}
     assert found(rows=[Row("Max", MAX)]) == []
     assert "Direct" not in " ".join(found(rows=[Row("Max", MAX), Row("Random", other)]))

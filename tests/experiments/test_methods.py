@@ -44,7 +44,7 @@ def test_our_rules_are_those_of_the_classifier():
     assert result["cost_final_fit"] == ensemble.training_cost_.final_fit
 
 
-def test_under_the_papers_rules_representatives_go_on_until_the_data_end():
+def test_under_the_papers_rules_representatives_train_until_the_data_end():
     data = halves("heart", None, "paper", 1)
     quick = SMALL | {"delegation_rate": 0.85, "mechanism": "random"}
     result = run(quick, data, PROTOCOLS["paper"], 3)

@@ -33,7 +33,7 @@ def test_times_are_no_features():
         assert halves("occupancy-det", None, protocol, 0).X_train.shape[1] == 5
 
 
-def test_a_file_of_the_users_own(table):
+def test_a_users_file(table):
     data = halves(str(table), "class", "ours", 0)
     assert data.X_train.shape == (80, 5)
 

@@ -73,7 +73,7 @@ def test_the_same_store_gives_the_same_bytes(report, tmp_path):
         assert same, path.name
 
 
-def test_failures_are_told(report, tmp_path):
+def test_failures_are_reported(report, tmp_path):
     plan, _, _ = report
     with Store(tmp_path / "trials.sqlite") as store:
         store.add([(plan[0][1][0], None, "it <went> wrong")])
@@ -92,7 +92,7 @@ def written(specs, datasets, out):
         return write_report(plan, store, out).read_text()
 
 
-def test_each_target_of_a_file_has_rows_and_a_figure_of_its_own(spec, two_targets, tmp_path):
+def test_each_target_of_a_file_has_separate_rows_and_a_separate_figure(spec, two_targets, tmp_path):
     specs = [spec("mine", protocols=["ours"]), spec("cur", kind="curves", protocols=["ours"])]
     path = two_targets()
     datasets = [f"{path}::easy", f"{path}::rand"]
@@ -108,7 +108,7 @@ def test_each_target_of_a_file_has_rows_and_a_figure_of_its_own(spec, two_target
     assert f"{datasets[1]}: " in found
 
 
-def test_files_of_one_name_have_figures_of_their_own(spec, two_targets, tmp_path):
+def test_files_of_one_name_have_separate_figures(spec, two_targets, tmp_path):
     datasets = [str(two_targets("a/data.csv")), str(two_targets("b/data.csv"))]
     specs = [spec("cur.v1", kind="curves", protocols=["ours"]), spec("cur.v1_ends")]
     text = written(specs, datasets, tmp_path / "out")

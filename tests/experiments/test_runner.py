@@ -57,12 +57,12 @@ def table(path):
 
 
 def test_results_do_not_depend_on_order_or_jobs(tmp_path):
-    told = []
+    reported = []
     with Store(tmp_path / "a" / "t.sqlite") as store:
-        assert run_trials(TRIALS, store, n_jobs=2, report=told.append) == 0
+        assert run_trials(TRIALS, store, n_jobs=2, report=reported.append) == 0
     with Store(tmp_path / "b" / "t.sqlite") as store:
         run_trials(TRIALS[::-1], store, n_jobs=1)
-    assert sum(told) == 6
+    assert sum(reported) == 6
     assert table(tmp_path / "a" / "t.sqlite").equals(table(tmp_path / "b" / "t.sqlite"))
 
 
@@ -73,7 +73,9 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path, deadly):
 
 
 @pytest.mark.parametrize(("name", "words"), [("always", "process died"), ("wrong", "no way")])
-def test_a_trial_that_keeps_failing_is_recorded_and_the_rest_goes_on(tmp_path, deadly, name, words):
+def test_a_trial_that_keeps_failing_is_recorded_and_the_others_continue(
+    tmp_path, deadly, name, words
+):
     with Store(tmp_path / "t.sqlite") as store:
         assert run_trials([deadly(name), *TRIALS], store, n_jobs=2) == 1
         ((trial, error),) = store.errors([deadly(name), *TRIALS])
@@ -107,15 +109,15 @@ def test_a_driver_that_is_killed_can_be_run_again(tmp_path):
     script.write_text(DRIVER.format(small=SMALL))
     command = [sys.executable, str(script), str(path)]
     killed = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    told = int(killed.stdout.readline())
+    reported = int(killed.stdout.readline())
     workers = workers_of(killed.pid)
     os.kill(killed.pid, signal.SIGKILL)
-    told += sum(int(line) for line in killed.stdout.read().splitlines())
+    reported += sum(int(line) for line in killed.stdout.read().splitlines())
     killed.stdout.close()
     killed.wait()
     assert len(workers) >= 2
     n_done = len(table(path))
-    assert n_done >= told
+    assert n_done >= reported
     for _ in range(100):
         alive = [pid for pid in workers if Path(f"/proc/{pid}").exists()]
         if not alive:

@@ -49,7 +49,7 @@ def test_trials_at_full_are_the_papers():
     assert set(curves.datasets) == set(DATASET_NAMES) - {"occupancy-det"}
 
 
-def test_the_comparison_needs_no_trials_of_its_own():
+def test_the_comparison_needs_no_further_trials():
     keys = {
         name: {t.key for t in load_experiment(experiment_files()[name]).trials(["heart"], 2)}
         for name in ("comparison", "accuracy_maximizing", "cost_minimizing")
@@ -69,7 +69,7 @@ def test_lists_spread_out_and_labels_tell_methods_apart(spec):
     ]
 
 
-def test_an_experiment_is_run_on_its_own_datasets_each_once(spec):
+def test_an_experiment_is_run_once_on_each_of_its_datasets(spec):
     experiment = load_experiment(spec(datasets=["heart", "own.csv::class", "heart"]))
     asked = ["heart", "spambase", "own.csv::class", "other.csv", "heart"]
     trials = list(experiment.trials(asked, 1))

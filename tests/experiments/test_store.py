@@ -115,7 +115,7 @@ def test_what_was_acknowledged_survives_kill_9(tmp_path):
     assert len(acknowledged) > 10
 
 
-def test_times_are_exported_to_a_file_of_their_own(tmp_path):
+def test_times_are_exported_to_a_separate_file(tmp_path):
     exported = []
     for seconds in (1.0, 2.0):
         folder = tmp_path / str(seconds)

@@ -92,7 +92,7 @@ def test_what_is_two_standard_errors_off_is_marked():
     assert rows["Direct"][3] == "0.615 ± 0.006*"  # 0.031 away, which is five
 
 
-def test_what_was_neither_published_nor_run_is_not_spoken_of():
+def test_what_was_neither_published_nor_run_is_not_mentioned():
     mine = replace(experiment(), protocols=["ours"], caption="Mine.")
     table = results_table(mine, [pair for pair in results() if pair[0].protocol == "ours"])
     assert table.header[2:] == ["acc, our rules", "F1, our rules", "cost, our rules"]

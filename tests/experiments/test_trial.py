@@ -28,7 +28,7 @@ def test_a_trial_gives_the_same_in_any_process():
     assert str(without_time(result)) == str(without_time(trial.run()))
 
 
-def test_numbers_and_methods_draw_their_own_numbers():
+def test_keys_differ_by_number_method_protocol_and_dataset():
     first = Trial("heart", "ours", SMALL, 0)
     keys = {
         first.key,
@@ -53,7 +53,7 @@ def test_the_key_follows_code_and_data(monkeypatch, table):
     assert trial.key != key
 
 
-def test_the_key_follows_a_mechanism_of_the_users_own(monkeypatch, tmp_path):
+def test_the_key_follows_a_users_mechanism(monkeypatch, tmp_path):
     source = tmp_path / "own_mechanism_for_keys.py"
     source.write_text("from skliquid.mechanisms import MECHANISMS\nmine = MECHANISMS['max']\n")
     monkeypatch.syspath_prepend(tmp_path)
@@ -71,7 +71,7 @@ def test_the_code_version_is_short_and_stable():
 
 
 @pytest.mark.parametrize("protocol", ["paper", "ours"])
-def test_a_file_of_the_users_own_is_a_dataset(table, protocol):
+def test_a_users_file_is_a_dataset(table, protocol):
     result = Trial(str(table), protocol, SMALL, 0, "class").run()
     assert result["accuracy_final"] > 0.7
 

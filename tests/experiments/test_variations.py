@@ -106,7 +106,7 @@ def test_what_is_not_published_is_shown_without_a_distance():
     assert findings([(mine, found)]) == []
 
 
-def test_one_trial_says_nothing_of_standard_errors():
+def test_one_trial_has_no_standard_error():
     of = experiment(candidates=["voters", "representatives"])
     found = results(of, lambda _: 0.1, n_trials=1)
     distance, n_within, n = mean_distance(comparisons(of, found))
