@@ -129,7 +129,7 @@ READINGS: dict[str, dict[str, Any]] = {
 def encoded(name: str, encoding: Callable[..., Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return complete rows, with categories encoded, and labels."""
     data = load_dataset(name)
-    column_types = np.array(data.kinds)
+    column_types = np.array(data.column_types)
     X, column_types = data.X[:, column_types != "time"], column_types[column_types != "time"]
     complete = ~pd.isna(X).any(axis=1)
     X, labels = X[complete], np.unique(data.y[complete], return_inverse=True)[1]

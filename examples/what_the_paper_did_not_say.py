@@ -44,7 +44,7 @@ LOOKS = {
 def split(name: str, trial: int) -> tuple[NDArray[Any], ...]:
     """Return two halves: features unscaled, categories as positions in sorted order."""
     data = load_dataset(name)
-    X = OrdinalEncoder().fit_transform(data.X) if "categorical" in data.kinds else data.X
+    X = OrdinalEncoder().fit_transform(data.X) if "categorical" in data.column_types else data.X
     order = np.random.default_rng(trial).permutation(len(data.y))
     train, test = order[: len(order) // 2], order[len(order) // 2 :]
     return X[train].astype(float), data.y[train], X[test].astype(float), data.y[test]

@@ -137,7 +137,7 @@ def rows(dataset: str, target: str | None, protocol: str) -> Encoded:
 def _encoded(name: str, target: str | None) -> Encoded:
     """Return a dataset without columns that have no value, categories as positions."""
     dataset = load_dataset(name, target=target)
-    columns = [_encode(*pair) for pair in zip(dataset.X.T, dataset.kinds, strict=True)]
+    columns = [_encode(*pair) for pair in zip(dataset.X.T, dataset.column_types, strict=True)]
     filled = [k for k, column in enumerate(columns) if not np.isnan(column).all()]
     if not filled:
         raise ValueError(
@@ -145,7 +145,7 @@ def _encoded(name: str, target: str | None) -> Encoded:
             "are missing. Give another file."
         )
     labels = np.unique(dataset.y, return_inverse=True)[1]
-    column_types = np.array(dataset.kinds)[filled]
+    column_types = np.array(dataset.column_types)[filled]
     return column_types, np.column_stack([columns[k] for k in filled]), labels
 
 

@@ -159,7 +159,7 @@ def _counts(name: str, printed: Sequence[str]) -> list[str]:
             data = load_dataset(name)
     if data is None:
         return [EMPTY] * 5
-    types = list(data.kinds)
+    types = list(data.column_types)
     counts = map(str, (len(data.y), types.count("categorical"), types.count("numerical")))
     marked = [f"{c}{MARK if c != p else ''}" for c, p in zip(counts, printed, strict=True)]
     classes = ", ".join(f"{label}: {n}" for label, n in data.class_counts.items())
