@@ -113,9 +113,9 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     mechanism : str, Mechanism or pair of callables, default="proportional_weighted"
         Who delegates, and to whom: ``"direct"``, ``"random"``, ``"max"``, ``"random_better"``,
         ``"proportional_better"``, ``"proportional_weighted"``, or your own pair (g, p); see
-        :class:`~skliquid.mechanisms.Mechanism`. ``"capped"``, ``"confident"``, ``"differing"`` and
-        ``"agreeing"`` know more; ``"learning_slopes"``, for streams, lets those represent who learn
-        fastest, in an order made anew at every increment.
+        :class:`~skliquid.mechanisms.Mechanism`. ``"capped"`` and ``"confident"`` know more;
+        ``"learning_slopes"``, for streams, lets those represent who learn fastest, in an order made
+        anew at every increment.
     delegation_rate : float, callable, schedule or "auto", default="auto"
         The share of the representatives that delegate at each increment; at least one does while
         more than ``n_final`` are left. A function from the increment (from 1) to the share, or a

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.random import Generator
 
 from skliquid.accuracy_estimate import Estimate, Memory, estimate_of
-from skliquid.answers import Answers
-from skliquid.arrays import Floats, Labels, Voters
+from skliquid.arrays import Floats, Labels
 from skliquid.competence import Competence
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.increments import Rows
@@ -63,7 +62,6 @@ class Training:
     accuracy: Estimate
     record: TrainingRecord
     rng: Generator
-    answers: Answers
     is_interrupted: bool = False
 
     @classmethod
@@ -79,8 +77,7 @@ class Training:
         """Return the start: everyone has weight 1, and nobody is known."""
         graph = DelegationGraph.direct(n_voters)  # line 1
         accuracy = estimate_of(n_voters, memory)  # line 2
-        answers = Answers.of_nothing(n_voters)
-        return cls(pool, graph, accuracy, TrainingRecord(n_final), rng, answers)
+        return cls(pool, graph, accuracy, TrainingRecord(n_final), rng)
 
     def with_pool(self, pool: VoterPool, cost: int) -> "Training":
         """Return a copy whose voters are those of ``pool``, who took ``cost`` to catch up."""
@@ -103,7 +100,7 @@ def train(
         training.is_interrupted = True
         accuracy, cost = rules.competence(  # lines 5 to 10
             partial(training.pool.train, voters, *increment[1:]),
-            partial(_measured, training, rules, scored, increment),
+            partial(training.pool.accuracy, scored, increment.X, increment.y),
             t > 1,
         )
         n_delegators = 0
@@ -116,7 +113,7 @@ def train(
             n_delegators,
             training.rng,
             rules.candidates,
-            knowledge=_known(training),
+            knowledge=Knowledge(training.accuracy.n_answers, training.accuracy.slope),
         )
         eval_accuracy = evaluate(training.graph) if evaluate else np.nan
         training.record.append(
@@ -142,20 +139,6 @@ def finish(
     representatives = training.graph.representatives
     cost = training.pool.finish(representatives, X, y, sample_weight, warm=warm)  # lines 23 to 27
     training.record.final_fit_cost = cost
-
-
-def _measured(training: Training, rules: Rules, voters: Voters, increment: Rows) -> Floats:
-    if not rules.mechanism.needs_votes:
-        return training.pool.accuracy(voters, increment.X, increment.y)
-    is_right = training.pool.vote(voters, increment.X) == increment.y
-    training.answers = training.answers.after(voters, is_right)
-    accuracy: Floats = is_right.mean(axis=1)
-    return accuracy
-
-
-def _known(training: Training) -> Knowledge:
-    accuracy, answers = training.accuracy, training.answers
-    return Knowledge(accuracy.n_answers, answers.is_right, accuracy.slope, answers.was_asked)
 
 
 def _recorded(

@@ -38,7 +38,7 @@ def states(draw):
 def test_laws_of_delegation(name, candidates, state, data):
     graph, accuracy = state
     n_asked = data.draw(st.integers(0, len(graph.representatives) - 1))
-    known = Knowledge(np.full(len(accuracy), 40), accuracy[:, None] > np.arange(4) / 4)
+    known = Knowledge(np.full(len(accuracy), 40))
     after = MECHANISMS[name].delegate(
         graph, accuracy, n_asked, rng(), CANDIDATES[candidates], knowledge=known
     )
@@ -180,7 +180,6 @@ def test_a_refinement_may_be_a_plain_function(together):
         return situation.accuracy[situation.choices] < 0.8
 
     picky = Mechanism(least_accurate, better, together([not_the_best]))
-    assert not picky.needs_votes
     assert picky == Mechanism(least_accurate, better, (not_the_best,))
     accuracy = np.array([0.25, 0.5, 0.9])
     after = picky.delegate(DelegationGraph.direct(3), accuracy, 1, rng())

@@ -5,11 +5,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
 from skliquid import DelegationGraph, LiquidEnsembleClassifier, Mechanism
-from skliquid.answers import Answers
 from skliquid.mechanisms import (
     MECHANISMS,
     BetterBeyondChance,
-    ErrorOverlap,
     Knowledge,
     Situation,
     WeightCap,
@@ -125,32 +123,7 @@ def test_voters_of_equal_worth_stay_apart_from_delegation():
     assert len(graph.representatives) >= 8
 
 
-def test_errors_that_differ_or_agree_are_preferred():
-    is_right = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1]], dtype=bool)
-    where = situation([0.5, 0.6, 0.6], [1, 1], Knowledge(is_right=is_right))
-    assert ErrorOverlap("differing")(where) == pytest.approx([1 / 6, 5 / 6])
-    assert ErrorOverlap("agreeing")(where) == pytest.approx([5 / 6, 1 / 6])
-
-
-def test_only_answers_to_the_same_rows_are_compared():
-    answers = Answers.of_nothing(4)
-    answers = answers.after(np.arange(3), np.array([[1, 0], [0, 1], [1, 0]], dtype=bool))
-    answers = answers.after(np.array([0, 2, 3]), np.array([[0, 0], [0, 1], [0, 0]], dtype=bool))
-    known = Knowledge(is_right=answers.is_right, was_asked=answers.was_asked)
-    where = situation([0.5, 0.6, 0.6, 0.6], [1, 1, 1], known)
-    assert ErrorOverlap("differing")(where) == pytest.approx([3 / 4, 2 / 6, 1 / 4])
-    assert ErrorOverlap("agreeing")(where) == pytest.approx([1 / 4, 4 / 6, 3 / 4])
-
-
-def test_who_has_no_row_in_common_is_as_likely_to_differ_as_to_agree():
-    answers = Answers.of_nothing(2).after(np.array([0]), np.ones((1, 9), dtype=bool))
-    answers = answers.after(np.array([1]), np.zeros((1, 9), dtype=bool))
-    known = Knowledge(is_right=answers.is_right, was_asked=answers.was_asked)
-    for prefer in ("differing", "agreeing"):
-        assert ErrorOverlap(prefer)(situation([0.5, 0.6], [1], known)).tolist() == [0.5]
-
-
-@pytest.mark.parametrize("name", ["capped", "confident", "differing", "agreeing"])
+@pytest.mark.parametrize("name", ["capped", "confident"])
 def test_each_is_a_name_that_trains(binary, name):
     X, y = binary
     ensemble = LiquidEnsembleClassifier(
@@ -164,10 +137,9 @@ def test_each_is_a_name_that_trains(binary, name):
         assert graph.weights.max() <= 6
 
 
-@pytest.mark.parametrize("name", ["confident", "differing"])
-def test_what_is_not_known_is_asked_for(name):
+def test_what_is_not_known_is_asked_for():
     with pytest.raises(ValueError, match="knowledge must hold"):
-        MECHANISMS[name].delegate(
+        MECHANISMS["confident"].delegate(
             DelegationGraph.direct(3), np.array([0.1, 0.5, 0.9]), 1, np.random.default_rng(0)
         )
 
@@ -179,7 +151,6 @@ def test_what_is_not_known_is_asked_for(name):
         (lambda: WeightCap("a"), "share must be above 0 and at most 1: got 'a'"),
         (lambda: BetterBeyondChance(2), "level must be above 0"),
         (lambda: BetterBeyondChance(0.1, "bayes"), "bound must be one of wilson, hoeffding"),
-        (lambda: ErrorOverlap("any"), "prefer must be 'differing' or 'agreeing'"),
     ],
 )
 def test_what_makes_no_sense_is_refused(make, message):

@@ -4,7 +4,6 @@ from skliquid.mechanisms.mechanism import CANDIDATES, Candidates, Mechanism, Pro
 from skliquid.mechanisms.named import MECHANISMS, OF_THE_PAPER, AnyMechanism, as_mechanism
 from skliquid.mechanisms.refinement import (
     BetterBeyondChance,
-    ErrorOverlap,
     Knowledge,
     Refinement,
     Situation,
@@ -20,7 +19,6 @@ __all__ = [
     "BetterBeyondChance",
     "BetterThanGuru",
     "Candidates",
-    "ErrorOverlap",
     "FastestLearners",
     "Knowledge",
     "Mechanism",

@@ -131,11 +131,6 @@ class Mechanism:
         object.__setattr__(self, "refinements", tuple(self.refinements))
 
     @property
-    def needs_votes(self) -> bool:
-        """Whether single answers have to be known, and not only how many were right."""
-        return any(getattr(refinement, "needs_votes", False) for refinement in self.refinements)
-
-    @property
     def is_direct(self) -> bool:
         """Whether nobody ever delegates."""
         return self.selection is nobody

@@ -11,7 +11,7 @@ from skliquid.mechanisms.probability import (
     gain_per_weight,
     none,
 )
-from skliquid.mechanisms.refinement import BetterBeyondChance, ErrorOverlap, WeightCap
+from skliquid.mechanisms.refinement import BetterBeyondChance, WeightCap
 from skliquid.mechanisms.revocable import FastestLearners, Revocable
 from skliquid.mechanisms.selection import at_random, least_accurate, nobody
 
@@ -26,8 +26,6 @@ MECHANISMS: dict[str, AnyMechanism] = {
     "proportional_weighted": Mechanism(least_accurate, gain_per_weight),
     "capped": Mechanism(least_accurate, gain_per_weight, (WeightCap(),)),
     "confident": Mechanism(least_accurate, gain_per_weight, (BetterBeyondChance(),)),
-    "differing": Mechanism(least_accurate, gain_per_weight, (ErrorOverlap("differing"),)),
-    "agreeing": Mechanism(least_accurate, gain_per_weight, (ErrorOverlap("agreeing"),)),
     "learning_slopes": Revocable(Mechanism(least_accurate, gain_per_weight), FastestLearners()),
 }
 

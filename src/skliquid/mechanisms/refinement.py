@@ -2,14 +2,13 @@
 
 Each is called with the :class:`Situation` of a delegator and returns a factor for every candidate,
 by which its likelihood is multiplied: zero rules it out, and who has nobody left stays a
-representative. A plain function will do. One that compares single answers, which cost more to keep,
-has the attribute ``needs_votes = True``.
+representative. A plain function will do.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,18 +25,12 @@ class Knowledge:
     ----------
     n_answers : array of int or None
         On how many rows each voter's accuracy was measured.
-    is_right : array of bool, one row a voter, or None
-        Whether its answers were right, on the last of these rows.
     slope : array of float or None
         By how much its accuracy grows at an increment.
-    was_asked : array of bool, one row a voter, or None
-        Which of the answers in ``is_right`` there are; None means all.
     """
 
     n_answers: NDArray[np.int64] | None = None
-    is_right: NDArray[np.bool_] | None = None
     slope: Floats | None = None
-    was_asked: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,44 +110,6 @@ class BetterBeyondChance:
         low, high = BOUNDS[self.bound](situation.accuracy[voters], n_answers[voters], self.level)
         is_better: Floats = (low[:-1] > high[-1]).astype(np.float64)
         return is_better
-
-
-@dataclass(frozen=True)
-class ErrorOverlap:
-    """Candidates weigh more when their errors are, or are not, those of the delegator.
-
-    Parameters
-    ----------
-    prefer : {"differing", "agreeing"}
-        Whether a vote goes rather to those who are wrong elsewhere, or to those who answer alike.
-    """
-
-    prefer: Literal["differing", "agreeing"] = "differing"
-    needs_votes: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        if self.prefer not in ("differing", "agreeing"):
-            raise ValueError(
-                f"prefer must be 'differing' or 'agreeing': {self.prefer!r} is neither. Choose one."
-            )
-
-    def __call__(self, situation: Situation) -> Floats:
-        """Return the share of rows on which each candidate differs from the delegator, or agrees.
-
-        Only rows count that both have answered. A row of either kind is added, so that nobody is
-        ruled out; who has none in common with the delegator is as likely to differ as to agree.
-        """
-        is_right, was_asked = situation.knowledge.is_right, situation.knowledge.was_asked
-        if is_right is None:
-            raise ValueError(
-                "knowledge must hold is_right: errors can be compared only when they are known. "
-                "Give knowledge=Knowledge(is_right=...)."
-            )
-        was_asked = np.ones_like(is_right) if was_asked is None else was_asked
-        in_common = was_asked[situation.choices] & was_asked[situation.delegator]
-        differs = in_common & (is_right[situation.choices] != is_right[situation.delegator])
-        share: Floats = (differs.sum(axis=1) + 1) / (in_common.sum(axis=1) + 2)
-        return share if self.prefer == "differing" else 1 - share
 
 
 def wilson(accuracy: Floats, n: NDArray[np.int64], level: float) -> tuple[Floats, Floats]:

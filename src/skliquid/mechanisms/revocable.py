@@ -137,11 +137,6 @@ class Revocable:
             )
 
     @property
-    def needs_votes(self) -> bool:
-        """Whether single answers have to be known, and not only how many were right."""
-        return self.mechanism.needs_votes
-
-    @property
     def is_direct(self) -> bool:
         """Whether nobody ever delegates."""
         return self.mechanism.is_direct
