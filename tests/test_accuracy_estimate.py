@@ -8,19 +8,18 @@ from skliquid.accuracy_estimate import (
     AccuracyEstimate,
     DecayedAccuracy,
     RecentAccuracy,
-    estimate_of,
 )
 
 
 @st.composite
 def histories(draw):
-    """Sizes of increments, and right answers of two voters at each."""
+    """Sizes of increments, and the correct answers of two voters at each."""
     sizes = draw(st.lists(st.integers(1, 60), min_size=1, max_size=12))
     return [(n, draw(st.integers(0, n)), draw(st.integers(0, n))) for n in sizes]
 
 
 def estimated(history):
-    estimate = AccuracyEstimate.of_nothing(2)
+    estimate = AccuracyEstimate.empty(2)
     for n_rows, *n_correct in history:
         estimate = estimate.update(np.arange(2), np.array(n_correct) / n_rows, n_rows)
     return estimate.mean
@@ -49,16 +48,16 @@ def test_averages_stay_exact_when_the_denominator_outgrows_a_float():
 
 
 def test_a_voter_keeps_its_average_when_it_is_no_longer_measured():
-    estimate = AccuracyEstimate.of_nothing(3).update(np.arange(2), np.array([0.5, 1.0]), 4)
+    estimate = AccuracyEstimate.empty(3).update(np.arange(2), np.array([0.5, 1.0]), 4)
     later = estimate.update(np.array([1]), np.array([0.0]), 4)
     assert later.mean[:2].tolist() == [0.5, 0.5]
     assert np.isnan(later.mean[2])
     assert estimate.mean[1] == 1.0
 
 
-def test_increments_of_any_sizes_do_not_make_the_estimate_grow():
+def test_the_denominator_is_bounded_for_increments_of_any_sizes():
     sizes = [n for n in range(500, 1500) if all(n % k for k in range(2, 39))]  # primes
-    estimate, exact = AccuracyEstimate.of_nothing(2), Fraction(0)
+    estimate, exact = AccuracyEstimate.empty(2), Fraction(0)
     for n in sizes:
         estimate = estimate.update(np.arange(2), np.array([n // 3, n // 3]) / n, n)
         exact += Fraction(n // 3, n)
@@ -66,14 +65,9 @@ def test_increments_of_any_sizes_do_not_make_the_estimate_grow():
     assert estimate.mean[0] == estimate.mean[1] == float(exact / len(sizes))
 
 
-def test_memory_chooses_the_estimate():
-    kinds = [type(estimate_of(3, memory)) for memory in (None, 5, 0.9)]
-    assert kinds == [AccuracyEstimate, RecentAccuracy, DecayedAccuracy]
-
-
 @given(histories(), st.integers(1, 6))
 def test_a_window_counts_the_rows_of_its_increments(history, window):
-    estimate = RecentAccuracy.of_nothing(2, window)
+    estimate = RecentAccuracy.empty(2, window)
     for n_rows, *n_correct in history:
         estimate = estimate.update(np.arange(2), np.array(n_correct) / n_rows, n_rows)
     recent = history[-window:]
@@ -83,26 +77,26 @@ def test_a_window_counts_the_rows_of_its_increments(history, window):
         assert mean == sum(n_correct[voter] for _, *n_correct in recent) / n_answers
 
 
-def test_slopes_are_those_of_a_line_through_what_was_measured():
+def test_slopes_are_those_of_least_squares():
     rng = np.random.default_rng(0)
     accuracy = rng.integers(0, 101, size=(7, 3)) / 100
-    estimate = RecentAccuracy.of_nothing(3, window=5)
+    estimate = RecentAccuracy.empty(3, window=5)
     for row in accuracy:
         estimate = estimate.update(np.arange(3), row, 100)
     expected = np.polyfit(np.arange(5), accuracy[-5:], 1)[0]
     np.testing.assert_allclose(estimate.slope, expected, atol=1e-12)
 
 
-def test_slopes_leave_out_what_was_not_measured():
-    estimate = RecentAccuracy.of_nothing(2, window=4)
+def test_slopes_skip_increments_without_a_measurement():
+    estimate = RecentAccuracy.empty(2, window=4)
     for voters, accuracy in [([0, 1], [0.1, 0.5]), ([0], [0.9]), ([0, 1], [0.5, 0.7])]:
         estimate = estimate.update(np.array(voters), np.array(accuracy), 10)
     np.testing.assert_allclose(estimate.slope, [0.2, 0.1])
-    assert np.isnan(RecentAccuracy.of_nothing(2, 4).slope).all()
+    assert np.isnan(RecentAccuracy.empty(2, 4).slope).all()
 
 
-def test_who_left_the_window_keeps_its_last_average():
-    estimate = RecentAccuracy.of_nothing(2, window=1).update(np.arange(2), np.array([0.5, 0.2]), 10)
+def test_a_voter_that_left_the_window_keeps_its_last_average():
+    estimate = RecentAccuracy.empty(2, window=1).update(np.arange(2), np.array([0.5, 0.2]), 10)
     estimate = estimate.update(np.array([0]), np.array([0.9]), 10)
     assert estimate.mean.tolist() == [0.9, 0.2]
     assert estimate.n_answers.tolist() == [10, 0]
@@ -110,7 +104,7 @@ def test_who_left_the_window_keeps_its_last_average():
 
 @given(histories())
 def test_decay_weighs_rows_by_their_age(history):
-    estimate = DecayedAccuracy.of_nothing(2, 0.8)
+    estimate = DecayedAccuracy.empty(2, 0.8)
     for n_rows, *n_correct in history:
         estimate = estimate.update(np.arange(2), np.array(n_correct) / n_rows, n_rows)
     factors = 0.8 ** np.arange(len(history))[::-1]

@@ -21,7 +21,7 @@ from skliquid.schedules import (
 
 
 def sizes(schedule, n, n_final, n_increments):
-    """Number of representatives after each increment, when everyone asked delegates."""
+    """Number of representatives after each increment, when every voter that is asked delegates."""
     left = [n]
     for t in range(1, n_increments + 1):
         left.append(left[-1] - n_asked(schedule, t, left[-1], n_final))
@@ -42,7 +42,7 @@ def test_floor_ends_where_the_paper_does():
     assert sizes(Rounded(0.85, "floor"), 350, 10, 3) == [53, 10, 10]
 
 
-def test_at_least_one_goes_on_to_the_end():
+def test_at_least_one_reaches_n_final():
     assert sizes(Rounded(0.05), 350, 10, 500)[-1] == 10
 
 
@@ -70,7 +70,7 @@ def test_auto_is_just_fast_enough(n, data):
         assert curve - 1e-6 <= size < curve + 1 + 1e-6
 
 
-def test_auto_makes_up_for_those_who_stayed():
+def test_auto_makes_up_for_voters_that_stayed():
     schedule = JustFastEnough(100, 10, 4)
     assert schedule.n_delegators(2, 100) == 68
     assert schedule.n_delegators(9, 100) == 90
@@ -105,21 +105,21 @@ def test_schedules_pickle_compare_and_print():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Constant(1.2), "rate must be a share between 0 and 1: 1.2"),
+        (lambda: Constant(1.2), "rate must be a share between 0 and 1: got 1.2"),
         (lambda: Constant("fast"), "rate must be a share"),
         (lambda: Linear(-0.1, 0.5, 3), "first must be a share"),
         (lambda: Linear(0.1, 1.5, 3), "last must be a share"),
-        (lambda: Linear(0.1, 0.5, 1), "n_increments must be a whole number of 2 or more: 1"),
+        (lambda: Linear(0.1, 0.5, 1), "n_increments must be a whole number of 2 or more: got 1"),
         (lambda: Geometric(0.1, 2), "factor must be a share"),
         (lambda: Geometric(float("nan"), 0.5), "first must be a share"),
-        (lambda: FixedCount(-1), "count must be a whole number of 0 or more: -1"),
+        (lambda: FixedCount(-1), "count must be a whole number of 0 or more: got -1"),
         (lambda: FixedCount(1.5), "count must be a whole number"),
         (lambda: FixedCount(2.0), "count must be a whole number"),
         (lambda: FixedCount(None), "count must be a whole number"),
         (lambda: n_asked(OwnSchedule(1.5), 3, 9, 1), "at increment 3 must be a whole number"),
-        (lambda: n_asked(OwnSchedule(-1), 3, 9, 1), "must be a whole number of 0 or more: -1"),
+        (lambda: n_asked(OwnSchedule(-1), 3, 9, 1), "must be a whole number of 0 or more: got -1"),
         (lambda: Rounded(2), "rate must be a share"),
-        (lambda: Rounded(0.1, "up"), "rounding must be 'at_least_one' or 'floor': 'up'"),
+        (lambda: Rounded(0.1, "up"), "rounding must be 'at_least_one' or 'floor': got 'up'"),
         (lambda: Rounded(lambda t: 3).n_delegators(4, 9), "delegation_rate at increment 4 must be"),
         (lambda: Rounded(lambda t: None).n_delegators(1, 9), "delegation_rate at increment 1"),
     ],

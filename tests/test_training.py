@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from algorithm_1 import algorithm_1, weighted_vote
@@ -6,10 +8,10 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
 from skliquid import DelegationGraph, LiquidEnsembleClassifier
-from skliquid.competence import COMPETENCE
+from skliquid.competence import MEASURES, Competence
 from skliquid.increments import Rows
-from skliquid.mechanisms import CANDIDATES, MECHANISMS, OF_THE_PAPER
-from skliquid.mechanisms.probability import best_of_the_lightest
+from skliquid.mechanisms import CANDIDATES, MECHANISMS, OF_THE_PAPER, as_mechanism
+from skliquid.mechanisms.probability import any_candidate, best_of_the_lightest
 from skliquid.schedules import FixedCount, Rounded
 from skliquid.theory import expected_training_cost
 from skliquid.training import Rules, Training, train
@@ -32,23 +34,21 @@ class ScriptedPool:
 
 def rules(mechanism="max", schedule=None, **options):
     defaults = {
-        "mechanism": MECHANISMS[mechanism] if isinstance(mechanism, str) else mechanism,
+        "mechanism": as_mechanism(mechanism),
         "schedule": schedule or Rounded(0.2),
-        "competence": COMPETENCE["training"],
-        "candidates": CANDIDATES["representatives"],
+        "competence": Competence("training"),
         "n_final": 1,
     }
     return Rules(**defaults | options)
 
 
-def scripted(n_correct, n_rows, these):
+def scripted(n_correct, n_rows, rules):
     n_correct = [np.array(row) for row in n_correct]
     n_voters = len(n_correct[0])
-    training = Training.of(
-        ScriptedPool(n_correct), n_voters, these.n_final, np.random.default_rng(0)
-    )
+    pool = ScriptedPool(n_correct)
+    training = Training.start(pool, n_voters, rules, np.random.default_rng(0))
     increments = (Rows(range(n), np.zeros((n, 1)), np.zeros(n, int), None) for n in n_rows)
-    train(training, these, increments)
+    train(training, rules, increments)
     return training
 
 
@@ -75,8 +75,8 @@ def test_the_papers_worked_example():
 def test_the_papers_worked_example_as_its_caption_says():
     # the caption sends v3's weight to v1, which delegates already: v4, its guru, receives it
     n_correct = [[5, 6, 6, 9, 7], [0, 6, 3, 9, 7], [0, 6, 0, 9, 7]]
-    any_voter = rules("max", FixedCount(1), n_final=3, candidates=CANDIDATES["voters"])
-    training = scripted(n_correct, [10, 10, 10], any_voter)
+    any_voter = as_mechanism("max", candidates="voters")
+    training = scripted(n_correct, [10, 10, 10], rules(any_voter, FixedCount(1), n_final=3))
     first, second, third = training.record
     assert (first.delegators.tolist(), first.delegates.tolist()) == ([0], [3])
     assert (second.delegators.tolist(), second.delegates.tolist()) == ([2], [0])
@@ -102,12 +102,13 @@ def runs(draw):
     return {
         "n_correct": n_correct,
         "n_rows": n_rows,
-        "these": rules(
-            draw(st.sampled_from(OF_THE_PAPER)),
+        "rules": rules(
+            as_mechanism(
+                draw(st.sampled_from(OF_THE_PAPER)), candidates=draw(st.sampled_from(CANDIDATES))
+            ),
             schedule,
             n_final=draw(st.integers(1, n_voters)),
-            candidates=CANDIDATES[draw(st.sampled_from(sorted(CANDIDATES)))],
-            competence=COMPETENCE[draw(st.sampled_from(sorted(COMPETENCE)))],
+            competence=Competence(draw(st.sampled_from(sorted(MEASURES)))),
             last_increment=draw(st.sampled_from([None, len(n_rows)])),
         ),
     }
@@ -115,17 +116,17 @@ def runs(draw):
 
 @given(runs())
 def test_laws_of_training(run):
-    these = run["these"]
+    mechanism, n_final = run["rules"].mechanism, run["rules"].n_final
     training = scripted(**run)
     n_voters = len(run["n_correct"][0])
     before = DelegationGraph.direct(n_voters)
     for record in training.record:
-        assert these.n_final <= record.n_representatives <= len(record.voters)
+        assert n_final <= record.n_representatives <= len(record.voters)
         assert record.voters.tolist() == before.representatives.tolist()
         assert len(record.voters) - len(record.delegators) == record.n_representatives
         assert record.cost == len(record.voters) * record.n_rows
         accuracy = dict(zip(record.voters, record.mean_accuracy, strict=True))
-        if these.mechanism != MECHANISMS["random"]:
+        if mechanism.probability is not any_candidate:
             known = np.isin(record.delegates, record.voters)
             chosen = [accuracy[voter] for voter in record.delegates[known]]
             assert np.all(np.array(chosen) > [accuracy[v] for v in record.delegators[known]])
@@ -153,26 +154,26 @@ def test_mean_accuracy_is_the_average_of_what_was_measured(run):
                 assert np.isnan(mean)
 
 
-def test_nobody_delegates_before_anything_was_measured():
-    these = rules("random", competence=COMPETENCE["prequential"])
-    training = scripted([[3, 2, 1]] * 3, [4, 4, 4], these)
+def test_no_voter_delegates_before_accuracy_was_measured():
+    prequential = rules("random", competence=Competence("prequential"))
+    training = scripted([[3, 2, 1]] * 3, [4, 4, 4], prequential)
     assert [len(record.delegators) for record in training.record] == [0, 1, 1]
     assert np.isnan(training.record[0].accuracy).all()
 
 
-def test_training_stops_when_nobody_will_delegate_and_a_final_fit_follows():
+def test_training_stops_when_no_voter_will_delegate_and_a_final_fit_follows():
     script = [[1, 2, 3, 4]] * 6
     n_rows = [5] * 6
     cases = [
         (rules("max", FixedCount(1), n_final=2), 2),
         (rules("direct"), 1),
-        (rules("max", Rounded(0.25, "floor"), n_final=1), 1),  # a quarter of three is none
+        (rules("max", Rounded(0.25, "floor"), n_final=1), 1),  # a quarter of three is less than one
         (rules("max", Rounded(lambda t: 0.0 if t < 3 else 0.5), n_final=1), 4),  # a late start
     ]
-    for these, n_increments in cases:
-        stopping = Rules(**vars(these) | {"last_increment": 6})
+    for endless, n_increments in cases:
+        stopping = replace(endless, last_increment=6)
         assert len(scripted(script, n_rows, stopping).record) == n_increments
-        assert len(scripted(script, n_rows, these).record) == 6
+        assert len(scripted(script, n_rows, endless).record) == 6
 
 
 def test_max_spreads_weight_over_the_better_voters():
@@ -222,10 +223,9 @@ def test_the_library_agrees_with_a_plain_transcription_of_algorithm_1(
             n_final=settings["n_final"],
             delegation_rate=Rounded(settings["rate"], rounding),
             increment_size=settings["u"],
-            mechanism=mechanism,
+            mechanism=as_mechanism(mechanism, candidates=candidates),
             competence="training",
-            candidates=candidates,
-            final_fit="scratch" if fit else "none",
+            final_fit=fit,
             random_state=seed,
         ).fit(X_train, y_train)
         assert ensemble.delegation_graph_.weights.tolist() == W
@@ -245,12 +245,12 @@ def test_the_library_agrees_with_a_plain_transcription_of_algorithm_1(
         {"delegation_rate": 0.2},
         {"delegation_rate": Rounded(0.2, "floor"), "increment_size": 17},
         {"delegation_rate": FixedCount(3), "increment_size": 40},
-        {"delegation_rate": 0.05, "final_fit": "none"},
+        {"delegation_rate": 0.05, "final_fit": False},
         {"delegation_rate": 0, "increment_size": 30},
         {"n_final": 20},
     ],
 )
-def test_the_expected_cost_is_the_ledger_of_a_plain_run(binary, settings):
+def test_the_expected_cost_is_the_cost_of_a_plain_run(binary, settings):
     X, y = binary
     settings = {"n_estimators": 20, "n_final": 6} | settings
     ensemble = LiquidEnsembleClassifier(

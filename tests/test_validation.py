@@ -55,7 +55,6 @@ def small(estimator=None, **options):
         ("competence", None),
         ("candidates", "everyone"),
         ("final_fit", "cold"),
-        ("final_fit", True),
         ("pool", "swimming"),
         ("n_jobs", 1.5),
         ("n_jobs", "all"),
@@ -110,7 +109,7 @@ def test_a_parameter_out_of_range_is_named_with_its_rule_and_value(parameter, va
             {"estimator": KNeighborsClassifier(), "increment_size": 3},
             "Expected n_neighbors <= n_samples_fit",
         ),
-        ({"mechanism": (least_accurate,)}, r"mechanism must be a pair \(selection, probability\)"),
+        ({"mechanism": (least_accurate,)}, r"a Mechanism or a pair \(selection, probability\)"),
         (
             {"estimator": GaussianNB(), "final_fit": "warm"},
             r"final_fit='warm' needs .* warm_start: GaussianNB\(\) does not. Choose 'scratch'",
@@ -121,7 +120,7 @@ def test_a_parameter_out_of_range_is_named_with_its_rule_and_value(parameter, va
         ),
         (
             {"delegation_rate": lambda t: 7},
-            "delegation_rate at increment 1 must be a share between 0 and 1: 7",
+            "delegation_rate at increment 1 must be a share between 0 and 1: got 7",
         ),
         (
             {"mechanism": (least_accurate, lambda gain, weight: -gain), "n_estimators": 30},
@@ -361,7 +360,7 @@ def test_classes_are_given_as_a_list():
 
 
 def test_a_slope_needs_a_memory_of_two_increments():
-    with pytest.raises(ValueError, match="memory must be a number of increments, 2 at the"):
+    with pytest.raises(ValueError, match="memory must be a number of increments, 2 or more"):
         small(mechanism="learning_slopes", memory=1, increment_size=20).fit(X, Y)
 
 

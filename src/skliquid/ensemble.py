@@ -13,14 +13,23 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from skliquid.accuracy_estimate import Memory
 from skliquid.arrays import Floats, Labels, Voters
 from skliquid.budget import Budget
-from skliquid.competence import COMPETENCE
+from skliquid.competence import MEASURES, Competence, as_competence
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.discovery import Discovery
 from skliquid.increments import Rows, slices
-from skliquid.mechanisms import CANDIDATES, MECHANISMS, Mechanism, Revocable, as_mechanism
+from skliquid.mechanisms import (
+    CANDIDATES,
+    MECHANISMS,
+    VOTE_WEIGHTS,
+    AnyMechanism,
+    Mechanism,
+    Revocable,
+    VoteWeights,
+    as_mechanism,
+    checked_weights,
+)
 from skliquid.pools import (
     FOURIER_MAPS,
     OWN_ALPHA,
@@ -69,14 +78,12 @@ from skliquid.validation import (
     share_below_one,
     shared_tags,
 )
-from skliquid.vote_weights import VOTE_WEIGHTS, VoteWeights, checked_weights, delegated
 from skliquid.voting import tally, winner
 
 FEATURES_PER_VOTER = 20
 """How many features each voter sees in the paper, as reconstructed from its numbers."""
 
 _VOTES_AT_ONCE, _ROWS_AT_ONCE = 5_000_000, 2**14
-_INCREMENTS_REMEMBERED = 20
 _VOTER = SGDClassifier(average=True, n_iter_no_change=1)
 """The voter of an ensemble that is not told otherwise; an average needs no long polishing."""
 
@@ -113,7 +120,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
     mechanism : str, Mechanism or pair of callables, default="proportional_weighted"
         Who delegates, and to whom: ``"direct"``, ``"random"``, ``"max"``, ``"random_better"``,
         ``"proportional_better"``, ``"proportional_weighted"``, or your own pair (g, p); see
-        :class:`~skliquid.mechanisms.Mechanism`. ``"capped"`` and ``"confident"`` know more;
+        :class:`~skliquid.mechanisms.Mechanism`.
         ``"learning_slopes"``, for streams, lets those represent who learn fastest, in an order made
         anew at every increment.
     delegation_rate : float, callable, schedule or "auto", default="auto"
@@ -171,12 +178,11 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         stands for the rows as they are. ``"fourier"``: a third of the voters see the logarithm of
         each feature with its sign, the others random Fourier features of that, of two bandwidths,
         which suit scaled features. ``"auto"``: ``"fourier"`` when ``estimator`` is None, else None.
-    vote_weights : {"delegated", "log_odds", "delegated_log_odds", "viscous"} or callable, \
-            default="delegated"
+    vote_weights : {"delegated", "log_odds", "delegated_log_odds"} or callable, default="delegated"
         How much representatives count when the ensemble votes: the votes they carry, the
-        logarithm of the odds that they are right, the product of both, or votes that lose a tenth
-        of their strength with each delegation. A function ``vote_weights(graph, accuracy,
-        n_classes)`` returns a number for each representative; see :mod:`skliquid.vote_weights`.
+        logarithm of the odds that they are right, or the product of both. A function
+        ``vote_weights(graph, accuracy, n_classes)`` returns a number for each representative; see
+        :mod:`skliquid.mechanisms.vote_weights`.
     max_cost : int, default=None
         The most sample visits that ``fit`` may take, the final fit included: at least a pass of all
         voters over the first increment. It ends with the best ensemble so far, and
@@ -244,11 +250,11 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         "mechanism": [one_of(MECHANISMS), Mechanism, Revocable, tuple],
         "delegation_rate": [one_of(["auto"]), share, callable, has_methods("n_delegators")],
         "increment_size": [one_of(["auto"]), positive_integer],
-        "competence": [one_of(COMPETENCE)],
+        "competence": [one_of(MEASURES), Competence],
         "candidates": [one_of(CANDIDATES)],
         "revocable": ["boolean"],
         "memory": [one_of(["auto"]), positive_integer, share_below_one, None],
-        "final_fit": [one_of(["scratch", "warm", "none"])],
+        "final_fit": ["boolean", one_of(["scratch", "warm", "none"])],
         "bootstrap": ["boolean"],
         "max_samples": [positive_integer, positive_share],
         "max_features": [positive_integer, positive_share],
@@ -272,11 +278,11 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         mechanism: Any = "proportional_weighted",
         delegation_rate: Any = "auto",
         increment_size: Any = "auto",
-        competence: str = "prequential",
+        competence: Any = "prequential",
         candidates: str = "representatives",
         revocable: bool = False,
         memory: Any = "auto",
-        final_fit: str = "scratch",
+        final_fit: Any = "scratch",
         bootstrap: bool = False,
         max_samples: Any = 1.0,
         max_features: Any = 1.0,
@@ -421,12 +427,12 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
             increments = told(training, increments, len(cuts))
         rules = self._rules(len(cuts))
         train(training, rules, increments, self._evaluation(training, eval_set))
-        if self.final_fit != "none":
+        if self._is_finished:
             if self.verbose:
                 say(f"final fit of {len(training.graph.representatives)} representatives")
             is_warm = self.final_fit == "warm"
-            if budget.is_unlimited:
-                finish(training, *data[1:], warm=is_warm)
+            if budget.is_unlimited and not is_warm:
+                finish(training, *data[1:])
             else:
                 budget.finish(training, data, warm=is_warm)
         budget.conclude(training)
@@ -569,9 +575,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         """Let voters that are fitted delegate, by how they do on ``X`` and ``y``."""
         self._check_parameters()
         rng = np.random.default_rng(self.random_state)
-        self._training = training = Training.of(
-            pool, self.n_estimators, self.n_final, rng, memory=self._memory()
-        )
+        rules = self._rules(None)
+        self._training = training = Training.start(pool, self.n_estimators, rules, rng)
         self._held = training.graph.representatives
         answers, y = check_X_y(self, X, y)
         data = Rows(range(len(y)), answers, encode(y, classes), None)
@@ -598,15 +603,27 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         if origin.variety.params:
             check_pool(self.pool, voters_of(self._kinds(), seeds, origin.variety.params))
         pool, rng = self._pool(classes, origin), np.random.default_rng(of_choices)
-        return Training.of(pool, len(seeds), self.n_final, rng, memory=self._memory()), origin
+        return Training.start(pool, len(seeds), self._rules(None), rng), origin
 
-    def _memory(self) -> Memory:
-        """Return over what accuracies are averaged."""
-        if not isinstance(self.memory, str):
-            memory: Memory = self.memory
-            return memory
-        mechanism = as_mechanism(self.mechanism, revocable=self.revocable)
-        return _INCREMENTS_REMEMBERED if mechanism.is_revocable else None
+    @property
+    def _is_finished(self) -> bool:
+        return self.final_fit not in (False, "none")
+
+    def _mechanism(self) -> AnyMechanism:
+        changes = {}
+        if self.candidates != "representatives":
+            changes["candidates"] = self.candidates
+        if self.vote_weights != "delegated":
+            changes["vote_weights"] = self.vote_weights
+        mechanism = as_mechanism(self.mechanism, **changes)
+        if self.revocable and isinstance(mechanism, Mechanism):
+            return Revocable(mechanism)
+        return mechanism
+
+    def _competence(self) -> Competence:
+        competence = as_competence(self.competence)
+        is_auto = isinstance(self.memory, str)
+        return competence if is_auto else Competence(competence.measured, self.memory)
 
     def _pool(self, classes: NDArray[Any], origin: Origin) -> VoterPool:
         """Return the voters, not trained."""
@@ -643,17 +660,16 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
 
     def _rules(self, n_increments: int | None) -> Rules:
         return Rules(
-            mechanism=as_mechanism(self.mechanism, revocable=self.revocable),
+            mechanism=self._mechanism(),
             schedule=as_schedule(
                 self.delegation_rate,
                 n_voters=self.n_estimators,
                 n_final=self.n_final,
                 n_increments=n_increments,
             ),
-            competence=COMPETENCE[self.competence],
-            candidates=CANDIDATES[self.candidates],
+            competence=self._competence(),
             n_final=self.n_final,
-            last_increment=None if self.final_fit == "none" else n_increments,
+            last_increment=n_increments if self._is_finished else None,
         )
 
     def _evaluation(
@@ -662,13 +678,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         if eval_set is None:
             return None
         X, y, n_classes = eval_set
-        weights = self._vote_weights()
+        weights = self._mechanism().vote_weights
         return lambda _: float(np.mean(winner(shares(training, X, n_classes, weights)) == y))
-
-    def _vote_weights(self) -> VoteWeights:
-        named = isinstance(self.vote_weights, str)
-        weights: VoteWeights = VOTE_WEIGHTS[self.vote_weights] if named else self.vote_weights
-        return weights
 
     # Voting
 
@@ -704,7 +715,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         check_has_begun(self)
         check_is_fitted(self)
         self._training.pool.n_jobs = self.n_jobs
-        return shares(self._training, check_X(self, X), len(self.classes_), self._vote_weights())
+        weights = self._mechanism().vote_weights
+        return shares(self._training, check_X(self, X), len(self.classes_), weights)
 
     def decision_function(self, X: Any) -> Floats:
         """Return by how much the second class outweighs the first; with more classes, all shares.
@@ -842,7 +854,7 @@ def _is_auto(value: Any) -> bool:
 
 
 def shares(
-    training: Training, X: Any, n_classes: int, vote_weights: VoteWeights = delegated
+    training: Training, X: Any, n_classes: int, vote_weights: str | VoteWeights = "delegated"
 ) -> Floats:
     """Return the share of the weight that each class receives, counted block by block."""
     voters = training.graph.representatives

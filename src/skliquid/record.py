@@ -1,10 +1,11 @@
 """What happened in training, increment by increment, and what it cost."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skliquid.arrays import Floats, RowNumbers, Voters
 from skliquid.delegation_graph import DelegationGraph
@@ -15,24 +16,33 @@ if TYPE_CHECKING:
 
 
 INCREMENTS_KEPT = 1000
-"""How many increments of a stream are kept, so that a training without end stays small."""
+"""How many increments of a stream are kept, so that the record of an endless stream stays small."""
 
 
 class TrainingCost(NamedTuple):
-    """Work done, in sample visits: how often any voter has looked at any row."""
+    r"""Work done, in sample visits: how often any voter has looked at any row.
+
+    .. math:: TC = \text{Delegation Cost} + \sum_{v_i \in V^\text{final}} m e_i
+
+    for :math:`m` rows and :math:`e_i` passes of voter i over them.
+    """
 
     increments: int
     final_fit: int
 
     @property
     def total(self) -> int:
-        """Both parts together: the paper's TC."""
+        """Both parts together, the paper's TC."""
         return self.increments + self.final_fit
 
 
 @dataclass(frozen=True, eq=False)
 class IncrementRecord:
     """What happened at one increment.
+
+    A new recorded number is one more field, of type int or float, and one value in
+    :func:`~skliquid.training.train`; the table of increments has a column for it. Fields of type
+    ``Floats`` hold one number for each of ``voters``, and are columns of the table of voters.
 
     Attributes
     ----------
@@ -42,21 +52,17 @@ class IncrementRecord:
         The rows trained on: positions in the X given to ``fit``, or in the rows that all calls of
         ``partial_fit`` have given.
     voters : array of int
-        Who trained: the representatives before anyone delegated.
+        The voters that trained: the representatives before this increment's delegations.
     accuracy : array of float
-        Their accuracy on this increment; not a number where none was measured.
+        Their accuracy on this increment; NaN where none was measured.
     mean_accuracy : array of float
-        Their accuracy averaged over the increments so far: what delegation was decided by.
-    delegators, delegates : array of int
-        Who delegated now, and to whom.
-    returned : array of int
-        Who took its vote back now, and represents again.
-    graph : DelegationGraph
-        All delegations after this increment.
+        Their accuracy averaged over the increments so far, by which delegation was decided.
+    before, graph : DelegationGraph
+        All delegations before and after this increment.
     cost : int
         Sample visits spent on this increment.
     eval_accuracy : float
-        Accuracy of the ensemble on the evaluation set; not a number without one.
+        Accuracy of the ensemble on the evaluation set; NaN without one.
     """
 
     increment: int
@@ -64,12 +70,29 @@ class IncrementRecord:
     voters: Voters
     accuracy: Floats
     mean_accuracy: Floats
-    delegators: Voters
-    delegates: Voters
-    returned: Voters
+    before: DelegationGraph
     graph: DelegationGraph
     cost: int
     eval_accuracy: float
+
+    @property
+    def delegators(self) -> Voters:
+        """The voters that delegated now."""
+        return np.flatnonzero(self._has_changed & (self.graph.weights == 0))
+
+    @property
+    def delegates(self) -> Voters:
+        """The voters that each of ``delegators`` delegated to."""
+        return self.graph.delegation[self.delegators]
+
+    @property
+    def returned(self) -> Voters:
+        """The voters that took their vote back now, and are representatives again."""
+        return np.flatnonzero(self._has_changed & (self.graph.weights > 0))
+
+    @property
+    def _has_changed(self) -> NDArray[np.bool_]:
+        return np.not_equal(self.before.delegation, self.graph.delegation)
 
     @property
     def n_rows(self) -> int:
@@ -102,6 +125,10 @@ class IncrementRecord:
         return gini(self.weights)
 
 
+_NUMBERS = [value.name for value in fields(IncrementRecord) if value.type in (int, float)]
+_PER_VOTER = [value.name for value in fields(IncrementRecord) if value.type == Floats]
+
+
 @dataclass(eq=False)
 class TrainingRecord:
     """The increments of a training, in order, and the cost of the final fit.
@@ -119,7 +146,7 @@ class TrainingRecord:
     stopped : str or None
         What a budget cut short; None when nothing was.
     most : int or None
-        How many increments are kept, the last; None means all.
+        How many of the last increments are kept; None means all.
     """
 
     n_final: int
@@ -131,7 +158,7 @@ class TrainingRecord:
     most: int | None = None
 
     def append(self, record: IncrementRecord) -> None:
-        """Write down one more increment, and forget the oldest when there are too many."""
+        """Add an increment, and drop the oldest when there are more than ``most``."""
         self.increments.append(record)
         self.n_increments += 1
         self.increments_cost += record.cost
@@ -168,52 +195,52 @@ class TrainingRecord:
         return bool(self.increments) and self.increments[-1].n_representatives <= self.n_final
 
     def to_pandas(self) -> "pd.DataFrame":
-        """Return a table with one row an increment.
+        """Return a table with one row per increment.
 
-        ``accuracy_of_voters`` is the mean over those who trained, on this increment.
+        ``accuracy_of_voters`` is the mean over the voters that trained, on this increment.
         """
-        return _data_frame(
-            {
-                "increment": record.increment,
-                "n_rows": record.n_rows,
-                "n_trained": len(record.voters),
-                "accuracy_of_voters": float(np.mean(record.accuracy)),
-                "accuracy_of_the_best": float(np.max(record.accuracy)),
-                "n_delegated": len(record.delegators),
-                "n_returned": len(record.returned),
-                "n_representatives": record.n_representatives,
-                "minimum_majority": record.minimum_majority,
-                "largest_share": record.largest_share,
-                "gini": record.gini,
-                "cost": record.cost,
-                "eval_accuracy": record.eval_accuracy,
-            }
-            for record in self.increments
-        )
+        return _data_frame([_increment_row(record) for record in self.increments])
 
     def voters_to_pandas(self) -> "pd.DataFrame":
-        """Return a table with one row for each voter that trained at each increment.
+        """Return a table with one row per increment and voter that trained at it.
 
         ``delegate`` is the voter it delegated to at that increment, itself if it did not;
         ``weight`` is what it carried afterwards.
         """
-        return _data_frame(
-            {
-                "increment": record.increment,
-                "voter": int(voter),
-                "accuracy": float(accuracy),
-                "mean_accuracy": float(mean),
-                "delegate": int(record.graph.delegation[voter]),
-                "weight": int(record.graph.weights[voter]),
-            }
-            for record in self.increments
-            for voter, accuracy, mean in zip(
-                record.voters, record.accuracy, record.mean_accuracy, strict=True
-            )
-        )
+        parts = [_voter_columns(record) for record in self.increments]
+        names = parts[0] if parts else ()
+        return _data_frame({name: np.concatenate([part[name] for part in parts]) for name in names})
 
 
-def _data_frame(rows: Iterable[dict[str, float]]) -> "pd.DataFrame":
+def _increment_row(record: IncrementRecord) -> dict[str, float]:
+    numbers = {name: getattr(record, name) for name in _NUMBERS}
+    return {
+        "increment": record.increment,
+        "n_rows": record.n_rows,
+        "n_trained": len(record.voters),
+        "accuracy_of_voters": float(np.mean(record.accuracy)),
+        "accuracy_of_the_best": float(np.max(record.accuracy)),
+        "n_delegated": len(record.delegators),
+        "n_returned": len(record.returned),
+        "n_representatives": record.n_representatives,
+        "minimum_majority": record.minimum_majority,
+        "largest_share": record.largest_share,
+        "gini": record.gini,
+        **numbers,
+    }
+
+
+def _voter_columns(record: IncrementRecord) -> dict[str, NDArray[Any]]:
+    return {
+        "increment": np.full(len(record.voters), record.increment),
+        "voter": record.voters,
+        **{name: getattr(record, name) for name in _PER_VOTER},
+        "delegate": record.graph.delegation[record.voters],
+        "weight": record.graph.weights[record.voters],
+    }
+
+
+def _data_frame(content: Any) -> "pd.DataFrame":
     try:
         import pandas as pd
     except ImportError as error:
@@ -221,4 +248,4 @@ def _data_frame(rows: Iterable[dict[str, float]]) -> "pd.DataFrame":
             "A table of the record needs pandas, which is not installed: "
             "pip install 'skliquid[pandas]'."
         ) from error
-    return pd.DataFrame(list(rows))
+    return pd.DataFrame(content)

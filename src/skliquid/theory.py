@@ -1,7 +1,7 @@
 """The paper's formulas: how often delegation must harm, and what training costs."""
 
 import math
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -9,19 +9,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from skliquid.increments import slices
 from skliquid.record import TrainingCost
-from skliquid.schedules import Rate, Schedule, as_schedule, asks_again, n_asked
+from skliquid.schedules import Rate, Schedule, as_schedule, asks_again, check_count, n_asked
 
-# Chance of harm from delegation (Section 4). A vote matrix has a row a voter and a column an
-# example, and is true where the voter is right on the example.
+# Chance of harm from delegation (Section 4). The matrix P has one row per voter and one column per
+# example; p_ij is 1 where voter i is correct on example j.
 
 
 def quota(n: int) -> int:
-    """Return how many of ``n`` equal voters must be right for the group to be right."""
+    r"""Return how many of ``n`` voters of equal weight must be correct for the group to be.
+
+    .. math:: \lceil n / 2 \rceil
+    """
     return math.ceil(n / 2)
 
 
 def pivotal_examples(correct: ArrayLike) -> NDArray[np.bool_]:
-    """Return which examples the group gets right by the smallest margin.
+    r"""Return which examples the group classifies correctly by the smallest margin.
+
+    .. math:: \sum_{i=1}^{n} p_{ij} = \left\lceil \frac{n}{2} \right\rceil
 
     Examples
     --------
@@ -34,39 +39,45 @@ def pivotal_examples(correct: ArrayLike) -> NDArray[np.bool_]:
 
 
 def pivotal_voters(correct: ArrayLike) -> NDArray[np.bool_]:
-    """Return, for each voter and example, whether the voter is pivotal on it: right, as needed."""
+    """Return, per voter and example, whether the voter is correct on a pivotal example."""
     return _vote_matrix(correct) & pivotal_examples(correct)
 
 
 def incorrect_pivotal_voters(correct: ArrayLike) -> NDArray[np.bool_]:
-    """Return, for each voter and example, whether one more right vote, this one's, is lacking."""
+    r"""Return, per voter and example, whether the voter is wrong where one vote is missing.
+
+    .. math:: p_{ij} = 0, \quad \sum_{i=1}^{n} p_{ij} = \left\lceil \frac{n}{2} \right\rceil - 1
+    """
     correct = _vote_matrix(correct)
-    lacking: NDArray[np.bool_] = correct.sum(axis=0) == quota(len(correct)) - 1
-    return ~correct & lacking
+    misses_one: NDArray[np.bool_] = correct.sum(axis=0) == quota(len(correct)) - 1
+    return ~correct & misses_one
 
 
 def group_accuracy(correct: ArrayLike, weights: ArrayLike | None = None) -> float:
-    """Return the share of examples on which the voters that are right carry the quota."""
+    r"""Return the share of examples on which the correct voters carry the quota.
+
+    .. math:: \frac{1}{m} \sum_{j=1}^{m}
+        \left[ \sum_i w_i p_{ij} \geq \left\lceil \tfrac{1}{2} \sum_i w_i \right\rceil \right]
+    """
     correct = _vote_matrix(correct)
     weights = np.ones(len(correct), dtype=np.intp) if weights is None else np.asarray(weights)
     if weights.shape != (len(correct),) or weights.dtype.kind not in "iu":
         raise ValueError(
             f"weights must hold a whole number of votes for each of {len(correct)} voters: got "
-            f"{weights.tolist()}. Give one integer a voter."
+            f"{weights.tolist()}. Give one integer per voter."
         )
     if weights.min() < 0 or not weights.any():
         raise ValueError(
-            f"weights must be zero or more, and not all zero: got {weights.tolist()}. Give those "
-            "who delegate 0 and their gurus what they carry."
+            f"weights must be zero or more, and not all zero: got {weights.tolist()}. Give "
+            "delegators 0, and their gurus the votes they carry."
         )
     return float(np.mean(weights @ correct >= quota(int(weights.sum()))))
 
 
 def every_delegation_harms(correct: ArrayLike) -> bool:
-    """Return whether any one voter's delegation to any other lowers the group's accuracy.
+    """Return whether every single delegation lowers the group's accuracy, by trying them all.
 
-    This tries them all. Lemma 1 says that it can only be so when every voter is pivotal on
-    some example.
+    By Lemma 1 this requires that every voter is pivotal on at least one example.
     """
     correct = _vote_matrix(correct)
     n = len(correct)
@@ -81,35 +92,41 @@ def every_delegation_harms(correct: ArrayLike) -> bool:
 
 
 def pivotal_states(n: int, m: int) -> int:
-    """Return the paper's s^pivotal: ways to vote on pivotal examples, every voter being pivotal.
+    r"""Return in how many ways pivotal examples can be classified with every voter pivotal.
 
-    It is a loose upper bound, as in Theorem 1: the sum of C(n, ceil(n / 2))^k for k = 2..m.
+    It is the loose upper bound of Theorem 1:
+
+    .. math:: s_{n, m}^\text{pivotal} = \sum_{m_p=2}^{m} \binom{n}{\lceil n/2 \rceil}^{m_p}
     """
-    n, m = _count("n", n), _count("m", m, least=2)
+    n, m = check_count("n", n, least=1), check_count("m", m, least=2)
     return _sum_of_powers(math.comb(n, quota(n)), m)
 
 
 def total_states(n: int, m: int) -> int:
-    """Return the paper's s^total: ways to vote on the same examples, the sum of 2^(n k)."""
-    n, m = _count("n", n), _count("m", m, least=2)
+    r"""Return in how many ways the same examples can be classified.
+
+    .. math:: s_{n, m}^\text{total} = \sum_{m_p=2}^{m} 2^{n m_p}
+    """
+    n, m = check_count("n", n, least=1), check_count("m", m, least=2)
     return _sum_of_powers(2**n, m)
 
 
 def harmful_state_fraction(n: int, m: int) -> float:
-    """Return the paper's bound on the fraction of states where any one delegation harms.
+    r"""Return the paper's bound on the fraction of states where every single delegation harms.
 
-    It is :func:`pivotal_states` by :func:`total_states`. Both are exact integers; only their ratio
-    is rounded, to 0.0 where it is nearer to it than to any other float. It compares pivotal columns
-    alone; ``docs/findings.md`` shows that, of whole states, the fraction is larger.
+    .. math:: s_{n, m}^\text{pivotal} / s_{n, m}^\text{total}
+
+    Both are exact integers; only their ratio is rounded. It compares pivotal columns alone;
+    ``docs/findings.md`` shows that, of whole states, the fraction is larger.
 
     Examples
     --------
     >>> f"{harmful_state_fraction(11, 21):.1e}"
     '2.6e-14'
     """
-    n, m = _count("n", n), _count("m", m, least=2)
+    n, m = check_count("n", n, least=1), check_count("m", m, least=2)
     pivotal = math.comb(n, quota(n))
-    halvings = n - (pivotal - 1).bit_length()  # pivotal is at most 2^n, halved so often
+    halvings = n - (pivotal - 1).bit_length()  # pivotal is at most 2^(n - halvings)
     # pivotal^m is the largest of m - 1 powers, so the fraction is below m / 2^(halvings m)
     if halvings * m - m.bit_length() >= 1075:  # half the smallest float is 2^-1075
         return 0.0
@@ -117,7 +134,7 @@ def harmful_state_fraction(n: int, m: int) -> float:
 
 
 def _sum_of_powers(base: int, m: int) -> int:
-    """Return base^2 + ... + base^m, a geometric series."""
+    """Return the geometric series base^2 + ... + base^m."""
     return m - 1 if base == 1 else (base ** (m + 1) - base**2) // (base - 1)
 
 
@@ -125,23 +142,25 @@ def _sum_of_powers(base: int, m: int) -> int:
 
 
 def n_increments(n: int, n_final: int, rate: float) -> float:
-    """Return the paper's z: increments until ``n_final`` of ``n`` voters are left.
+    r"""Return the paper's z: increments until ``n_final`` of ``n`` voters are left.
+
+    .. math:: z = \frac{\log(n^\text{final} / n)}{\log r}, \quad r = 1 - \text{rate}
 
     Examples
     --------
     >>> round(n_increments(350, 10, 0.2), 2)
     15.93
     """
-    n, n_final = _count("n", n), _count("n_final", n_final)
+    n, n_final = check_count("n", n, least=1), check_count("n_final", n_final, least=1)
     _check_n_final(n_final, n, name="n")
     _check_rate(rate)
     return math.log(n_final / n) / math.log(1 - rate) if n > n_final else 0.0
 
 
 def delegation_cost(n: int, n_final: int, rate: float, increment_size: int = 1) -> float:
-    """Return the paper's lower bound on the sample visits of the increments.
+    r"""Return the paper's lower bound on the sample visits of the increments.
 
-    It is u n (1 - r^(z + 1)) / (1 - r), with r = 1 - rate.
+    .. math:: \sum_{i=0}^{z} u n r^i = u n \frac{1 - r^{z + 1}}{1 - r}, \quad r = 1 - \text{rate}
 
     Examples
     --------
@@ -149,7 +168,7 @@ def delegation_cost(n: int, n_final: int, rate: float, increment_size: int = 1) 
     1710.0
     """
     z = n_increments(n, n_final, rate)
-    increment_size = _count("increment_size", increment_size)
+    increment_size = check_count("increment_size", increment_size, least=1)
     return increment_size * n * (1 - math.pow(1 - rate, z + 1)) / rate
 
 
@@ -160,18 +179,21 @@ def expected_training_cost(
     n_final: int = 12,
     delegation_rate: float | Rate | Schedule | Literal["auto"] = "auto",
     increment_size: int | Literal["auto"] = "auto",
-    final_fit: Literal["scratch", "warm", "none"] = "scratch",
+    final_fit: bool = True,
     n_passes: float = 1,
 ) -> TrainingCost:
-    """Return what ``LiquidEnsembleClassifier.fit`` costs, before it is trained.
+    r"""Return what ``LiquidEnsembleClassifier.fit`` costs, before it is trained.
 
+    .. math:: TC = \sum_t u_t \, |G_t(V)| + \sum_{v_i \in V^\text{final}} m e_i
+
+    for increments of :math:`u_t` rows and :math:`G_t(V)`, the representatives at increment t.
     Parameters and their defaults are those of the ensemble, on ``n_samples`` rows; a rate of 0 is
-    Direct. ``n_passes`` is how often a voter goes over the data in its final fit, the paper's e:
-    ``n_iter_`` of one that was fitted on such data, 1 for a tree.
+    Direct. ``n_passes`` is the paper's e, how often a voter goes over the data in its final fit:
+    ``n_iter_`` of a voter fitted on similar data, 1 for a tree.
 
-    The answer is exact when voters learn by increments, everyone asked to delegate has a better one
-    to choose (with ``competence="training"``), and ``n_passes`` is right. Where voters have to
-    stay, training costs more.
+    The cost is exact when voters have ``partial_fit``, every delegator has a better candidate (with
+    ``competence="training"``), and ``n_passes`` is right. Where voters stay representatives for
+    lack of a better candidate, training costs more.
 
     Examples
     --------
@@ -181,12 +203,14 @@ def expected_training_cost(
     >>> cost, cost.total
     (TrainingCost(increments=79626, final_fit=460000), 539626)
     """
-    _check_plan(final_fit, n_passes)
-    n_samples, n_estimators = _count("n_samples", n_samples), _count("n_estimators", n_estimators)
-    n_final = _count("n_final", n_final)
+    n_samples = check_count("n_samples", n_samples, least=1)
+    n_estimators = check_count("n_estimators", n_estimators, least=1)
+    n_final = check_count("n_final", n_final, least=1)
     _check_n_final(n_final, n_estimators, name="n_estimators")
-    size = increment_size if increment_size == "auto" else _count("increment_size", increment_size)
-    cuts = slices(n_samples, size)
+    _check_n_passes(n_passes)
+    if increment_size != "auto":
+        increment_size = check_count("increment_size", increment_size, least=1)
+    cuts = slices(n_samples, increment_size)
     last = len(cuts)
     schedule = as_schedule(
         delegation_rate, n_voters=n_estimators, n_final=n_final, n_increments=last
@@ -195,29 +219,19 @@ def expected_training_cost(
     for t, cut in enumerate(cuts, start=1):
         visits += left * (cut.stop - cut.start)
         left -= n_asked(schedule, t, left, n_final)
-        if final_fit != "none" and not asks_again(schedule, range(t + 1, last + 1), left, n_final):
+        if final_fit and not asks_again(schedule, range(t + 1, last + 1), left, n_final):
             break
-    return TrainingCost(visits, 0 if final_fit == "none" else round(left * n_passes * n_samples))
+    return TrainingCost(visits, round(left * n_passes * n_samples) if final_fit else 0)
 
 
 def _vote_matrix(correct: ArrayLike) -> NDArray[np.bool_]:
     matrix: NDArray[Any] = np.asarray(correct)
     if matrix.ndim != 2 or matrix.size == 0 or not np.isin(matrix, (0, 1)).all():
         raise ValueError(
-            "correct must be a matrix of zeros and ones, a row a voter and a column an example: "
-            f"got {correct!r}. Give it at least one of each."
+            "correct must be a matrix of zeros and ones, one row per voter and one column per "
+            f"example: got {correct!r}. Give at least one of each."
         )
     return matrix.astype(bool)
-
-
-def _count(name: str, value: object, *, least: int = 1) -> int:
-    """Return ``value`` as Python's own integer, which has no largest."""
-    if not isinstance(value, Integral) or int(value) < least:
-        raise ValueError(
-            f"{name} must be a whole number of {least} or more: got {value!r}. "
-            f"Give an integer, {least} at the least."
-        )
-    return int(value)
 
 
 def _check_n_final(n_final: int, n: int, *, name: str) -> None:
@@ -228,12 +242,7 @@ def _check_n_final(n_final: int, n: int, *, name: str) -> None:
         )
 
 
-def _check_plan(final_fit: str, n_passes: object) -> None:
-    if final_fit not in ("scratch", "warm", "none"):
-        raise ValueError(
-            f"final_fit must be 'scratch', 'warm' or 'none': {final_fit!r} is none of them. "
-            "Choose one of them."
-        )
+def _check_n_passes(n_passes: object) -> None:
     if not isinstance(n_passes, Real) or not 0 <= float(n_passes) < math.inf:
         raise ValueError(
             f"n_passes must be a number of zero or more: got {n_passes!r}. Give 1 for a tree."

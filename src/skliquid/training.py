@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from skliquid.accuracy_estimate import Estimate, Memory, estimate_of
+from skliquid.accuracy_estimate import Estimate
 from skliquid.arrays import Floats, Labels
 from skliquid.competence import Competence
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.increments import Rows
-from skliquid.mechanisms import AnyMechanism, Candidates, Knowledge
+from skliquid.mechanisms import AnyMechanism, Knowledge
 from skliquid.pools.pool import VoterPool
 from skliquid.record import IncrementRecord, TrainingRecord
 from skliquid.schedules import Schedule, asks_again, n_asked
@@ -28,19 +28,18 @@ class Rules:
     """How the ensemble delegates.
 
     ``last_increment`` is the last that may be trained on when a final fit follows: training then
-    ends as soon as nobody will delegate any more. When it is None, no final fit follows, and the
-    representatives learn from every increment there is.
+    ends as soon as no voter will delegate any more. When it is None, no final fit follows, and the
+    representatives train on every increment there is.
     """
 
     mechanism: AnyMechanism
     schedule: Schedule
     competence: Competence
-    candidates: Candidates
     n_final: int
     last_increment: int | None = None
 
     def n_delegators(self, increment: int, n_representatives: int) -> int:
-        """Return how many delegate, so that ``n_final`` remain at least."""
+        """Return how many delegate, such that at least ``n_final`` remain."""
         return n_asked(self.schedule, increment, n_representatives, self.n_final)
 
     def are_settled(self, increment: int, n_representatives: int) -> bool:
@@ -63,24 +62,18 @@ class Training:
     record: TrainingRecord
     rng: Generator
     is_interrupted: bool = False
+    """Whether an increment was begun and not completed: some voters have trained on its rows."""
 
     @classmethod
-    def of(
-        cls,
-        pool: VoterPool,
-        n_voters: int,
-        n_final: int,
-        rng: Generator,
-        *,
-        memory: Memory = None,
-    ) -> "Training":
-        """Return the start: everyone has weight 1, and nobody is known."""
+    def start(cls, pool: VoterPool, n_voters: int, rules: Rules, rng: Generator) -> "Training":
+        """Return the training before the first increment."""
         graph = DelegationGraph.direct(n_voters)  # line 1
-        accuracy = estimate_of(n_voters, memory)  # line 2
-        return cls(pool, graph, accuracy, TrainingRecord(n_final), rng)
+        is_revocable = rules.mechanism.is_revocable
+        accuracy = rules.competence.estimate(n_voters, is_revocable=is_revocable)  # line 2
+        return cls(pool, graph, accuracy, TrainingRecord(rules.n_final), rng)
 
     def with_pool(self, pool: VoterPool, cost: int) -> "Training":
-        """Return a copy whose voters are those of ``pool``, who took ``cost`` to catch up."""
+        """Return a copy with the voters of ``pool``, whose training so far took ``cost``."""
         record = replace(self.record, increments=[*self.record.increments])
         record.increments_cost += cost
         return replace(self, pool=pool, record=record, rng=copy.deepcopy(self.rng))
@@ -98,33 +91,32 @@ def train(
         t, before = training.record.n_increments + 1, training.graph
         voters, scored = before.representatives, rules.mechanism.scored(before)
         training.is_interrupted = True
-        accuracy, cost = rules.competence(  # lines 5 to 10
+        measured, cost = rules.competence(  # lines 5 to 10
             partial(training.pool.train, voters, *increment[1:]),
             partial(training.pool.accuracy, scored, increment.X, increment.y),
-            t > 1,
+            has_trained=t > 1,
         )
-        n_delegators = 0
-        if accuracy is not None:
-            training.accuracy = training.accuracy.update(scored, accuracy, len(increment.y))
+        n_delegators, accuracy = 0, np.full(len(voters), np.nan)
+        if measured is not None:
+            training.accuracy = training.accuracy.update(scored, measured, len(increment.y))
             n_delegators = rules.n_delegators(t, len(voters))
+            accuracy = measured[scored.searchsorted(voters)]
+        mean = training.accuracy.mean
+        knowledge = Knowledge(training.accuracy.n_answers, training.accuracy.slope)
         training.graph = rules.mechanism.delegate(  # lines 11 and 15 to 21
-            before,
-            training.accuracy.mean,
-            n_delegators,
-            training.rng,
-            rules.candidates,
-            knowledge=Knowledge(training.accuracy.n_answers, training.accuracy.slope),
+            before, mean, n_delegators, training.rng, knowledge=knowledge
         )
-        eval_accuracy = evaluate(training.graph) if evaluate else np.nan
         training.record.append(
-            _recorded(
-                t,
-                increment,
+            IncrementRecord(
+                increment=t,
+                rows=increment.rows,
+                voters=voters,
+                accuracy=accuracy,
+                mean_accuracy=mean[voters],
                 before=before,
-                training=training,
-                accuracy=accuracy if accuracy is None else accuracy[scored.searchsorted(voters)],
+                graph=training.graph,
                 cost=cost,
-                eval_accuracy=eval_accuracy,
+                eval_accuracy=evaluate(training.graph) if evaluate else np.nan,
             )
         )
         training.is_interrupted = False
@@ -132,38 +124,8 @@ def train(
             break
 
 
-def finish(
-    training: Training, X: Any, y: Labels, sample_weight: Floats | None, *, warm: bool
-) -> None:
-    """Fit the representatives on all of the data."""
+def finish(training: Training, X: Any, y: Labels, sample_weight: Floats | None) -> None:
+    """Refit the representatives from scratch on all of the data."""
     representatives = training.graph.representatives
-    cost = training.pool.finish(representatives, X, y, sample_weight, warm=warm)  # lines 23 to 27
+    cost = training.pool.finish(representatives, X, y, sample_weight)  # lines 23 to 27
     training.record.final_fit_cost = cost
-
-
-def _recorded(
-    t: int,
-    increment: Rows,
-    *,
-    before: DelegationGraph,
-    training: Training,
-    accuracy: Floats | None,
-    cost: int,
-    eval_accuracy: float,
-) -> IncrementRecord:
-    voters, graph = before.representatives, training.graph
-    has_changed = before.delegation != graph.delegation
-    delegators = np.flatnonzero(has_changed & (graph.weights == 0))
-    return IncrementRecord(
-        increment=t,
-        rows=increment.rows,
-        voters=voters,
-        accuracy=np.full(len(voters), np.nan) if accuracy is None else accuracy,
-        mean_accuracy=training.accuracy.mean[voters],
-        delegators=delegators,
-        delegates=graph.delegation[delegators],
-        returned=np.flatnonzero(has_changed & (graph.weights > 0)),
-        graph=graph,
-        cost=cost,
-        eval_accuracy=eval_accuracy,
-    )

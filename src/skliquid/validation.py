@@ -1,6 +1,5 @@
 """Checks at the door; the only module that uses scikit-learn's private names."""
 
-import inspect
 from collections.abc import Collection, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -59,28 +58,12 @@ def check_parameters(ensemble: Any) -> None:
         raise ValueError(
             "n_jobs must not be 0: nobody would do the work. Give 1, or -1 for all cores."
         )
-    for name in ("delegation_rate", "vote_weights"):
-        value = getattr(ensemble, name)
-        if isinstance(value, type):
-            raise TypeError(
-                f"{name} must be an object: {value!r} is a class. Call it, as in "
-                f"{value.__name__}(...)."
-            )
-    if not isinstance(ensemble.vote_weights, str):
-        check_vote_weights(ensemble.vote_weights)
-
-
-def check_vote_weights(vote_weights: Any) -> None:
-    """Raise when a function for vote weights takes other arguments than it will be given."""
-    try:
-        inspect.signature(vote_weights).bind("graph", "accuracy", "n_classes")
-    except ValueError:  # some compiled functions do not say what they take
-        return
-    except TypeError as error:
+    rate = ensemble.delegation_rate
+    if isinstance(rate, type):
         raise TypeError(
-            "vote_weights must be a function of graph, accuracy and n_classes: "
-            f"{vote_weights!r} is none ({error}). Give it three parameters."
-        ) from error
+            f"delegation_rate must be an object: {rate!r} is a class. Call it, as in "
+            f"{rate.__name__}(...)."
+        )
 
 
 def check_estimators(

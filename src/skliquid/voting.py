@@ -1,4 +1,4 @@
-"""Weighted votes: what the ensemble says, and how concentrated its weight is."""
+"""Weighted votes: what the ensemble predicts, and how concentrated its weight is."""
 
 from typing import Any
 
@@ -11,7 +11,10 @@ _WHOLE_IN_A_SINGLE = 2**24
 
 
 def tally(votes: Votes, weights: NDArray[Any], n_classes: int) -> Floats:
-    """Return the share of the weight that each class receives, one row a sample.
+    r"""Return the share of the weight that each class receives, one row per sample.
+
+    Class c receives :math:`\sum_{i : f_i(x) = c} w_i / \sum_i w_i`, where :math:`f_i(x)` is the
+    vote of voter i on sample x.
 
     Examples
     --------
@@ -22,8 +25,8 @@ def tally(votes: Votes, weights: NDArray[Any], n_classes: int) -> Floats:
     if n_classes == 2:
         total = weights.sum()
         is_exact = weights.dtype.kind in "iu" and total < _WHOLE_IN_A_SINGLE
-        kind = np.float32 if is_exact else np.float64
-        second = (weights.astype(kind) @ votes.astype(kind)).astype(np.float64)
+        dtype = np.float32 if is_exact else np.float64
+        second = (weights.astype(dtype) @ votes.astype(dtype)).astype(np.float64)
         both: Floats = np.stack([total - second, second], axis=1) / total
         return both
     cells = votes + n_classes * np.arange(n_samples)
@@ -34,13 +37,15 @@ def tally(votes: Votes, weights: NDArray[Any], n_classes: int) -> Floats:
 
 
 def winner(shares: Floats) -> Labels:
-    """Return the class with the largest share, the first in sorted order among equals."""
+    """Return the class with the largest share; ties go to the first in sorted order."""
     first_of_the_largest: Labels = np.argmax(shares, axis=1)
     return first_of_the_largest
 
 
 def minimum_majority(weights: Voters) -> int:
-    """Return how many voters it takes, at the least, to hold more than half of the weight.
+    r"""Return the size of the smallest group of voters that holds more than half of the weight.
+
+    .. math:: \min \{|S| : S \subseteq V, \; \sum_{i \in S} w_i > \tfrac{1}{2} \sum_i w_i\}
 
     Examples
     --------
@@ -57,7 +62,9 @@ def largest_share(weights: Voters) -> float:
 
 
 def gini(weights: Voters) -> float:
-    """Return the Gini coefficient of the weights: 0 when all are equal, near 1 for a dictator.
+    r"""Return the Gini coefficient of the weights: 0 when all are equal, near 1 for a dictator.
+
+    .. math:: \frac{\sum_i \sum_j |w_i - w_j|}{2 n \sum_i w_i}
 
     Examples
     --------

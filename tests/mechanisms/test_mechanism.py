@@ -1,5 +1,4 @@
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skliquid import DelegationGraph, Mechanism
-from skliquid.mechanisms import CANDIDATES, MECHANISMS, Knowledge, WeightCap
+from skliquid.mechanisms import CANDIDATES, MECHANISMS, Knowledge, as_mechanism
 from skliquid.mechanisms.probability import better
 from skliquid.mechanisms.selection import least_accurate
 
-ONE_WAY = [name for name, each in MECHANISMS.items() if not each.is_revocable]
+ONE_WAY = [name for name, mechanism in MECHANISMS.items() if not mechanism.is_revocable]
 
 
 def rng():
@@ -20,7 +19,7 @@ def rng():
 
 @st.composite
 def states(draw):
-    """A graph after some random delegations, and counts of right answers with many ties."""
+    """A graph after some random delegations, and accuracies with many ties."""
     n_voters = draw(st.integers(2, 12))
     accuracy = np.array(draw(st.lists(st.integers(0, 4), min_size=n_voters, max_size=n_voters))) / 4
     graph = MECHANISMS["random"].delegate(
@@ -39,9 +38,8 @@ def test_laws_of_delegation(name, candidates, state, data):
     graph, accuracy = state
     n_asked = data.draw(st.integers(0, len(graph.representatives) - 1))
     known = Knowledge(np.full(len(accuracy), 40))
-    after = MECHANISMS[name].delegate(
-        graph, accuracy, n_asked, rng(), CANDIDATES[candidates], knowledge=known
-    )
+    mechanism = as_mechanism(name, candidates=candidates)
+    after = mechanism.delegate(graph, accuracy, n_asked, rng(), knowledge=known)
 
     delegators = np.flatnonzero(graph.delegation != after.delegation)
     weights = graph.weights.copy()  # what each gives up arrives at its new guru, and nowhere else
@@ -87,27 +85,28 @@ def test_delegators_are_handled_weakest_first_however_they_were_selected():
     assert gains == pytest.approx([0.4, 0.3, 0.2, 0.1])
 
 
-def test_one_without_a_better_candidate_stays():
+def test_a_delegator_without_a_better_candidate_stays():
     equal = np.full(4, 0.5)
     for name in ("max", "random_better", "proportional_better", "proportional_weighted"):
         after = MECHANISMS[name].delegate(DelegationGraph.direct(4), equal, 3, rng())
         assert len(after.representatives) == 4
 
 
-def test_a_voter_that_ends_at_the_delegator_is_no_candidate():
+def test_a_voter_whose_guru_is_the_delegator_is_no_candidate():
     # 1 delegated to 0 long ago and its stale accuracy is the best; 0 may only choose 2
     graph = DelegationGraph.direct(3).delegate([1], to=[0])
     accuracy = np.array([0.1, 0.9, 0.2])
-    after = MECHANISMS["max"].delegate(graph, accuracy, 1, rng(), CANDIDATES["voters"])
+    mechanism = as_mechanism("max", candidates="voters")
+    after = mechanism.delegate(graph, accuracy, 1, rng())
     assert after.delegation.tolist() == [2, 0, 2]
 
 
 def test_with_voters_as_candidates_the_weight_goes_to_the_guru():
-    # 1 is the best but delegates to 2, who is worse than 0 by now
+    # 1 is the best but delegates to 2, which is no better than 0 by now
     graph = DelegationGraph.direct(4).delegate([1], to=[2])
     accuracy = np.array([0.3, 0.9, 0.3, 0.3])
-    chooses_1 = Mechanism(lambda *_: np.array([0]), MECHANISMS["random_better"].probability)
-    after = chooses_1.delegate(graph, accuracy, 1, rng(), CANDIDATES["voters"])
+    chooses_1 = Mechanism(lambda *_: np.array([0]), better, candidates="voters")
+    after = chooses_1.delegate(graph, accuracy, 1, rng())
     assert after.delegation.tolist() == [1, 2, 2, 3]
     assert after.weights.tolist() == [0, 0, 3, 1]
 
@@ -132,7 +131,7 @@ def test_wrong_likelihoods_are_refused(likelihood, message):
         mechanism.delegate(DelegationGraph.direct(2), np.array([0.25, 0.75]), 1, rng())
 
 
-def test_likelihoods_whose_sum_is_no_number_are_refused():
+def test_likelihoods_with_an_infinite_sum_are_refused():
     huge = Mechanism(least_accurate, lambda gain, weight: np.full(len(gain), 1e308))
     with (
         pytest.raises(ValueError, match=r"likelihoods with a finite sum, got 1e\+308 among them"),
@@ -157,7 +156,7 @@ def test_wrong_selections_are_refused(selected, message):
         mechanism.delegate(DelegationGraph.direct(2), np.array([0.25, 0.75]), 1, rng())
 
 
-def test_nobody_delegates_twice():
+def test_no_voter_delegates_twice():
     mechanism = Mechanism(lambda *_: np.array([0, 0]), MECHANISMS["random"].probability)
     with pytest.raises(ValueError, match="distinct"):
         mechanism.delegate(DelegationGraph.direct(3), np.ones(3), 2, rng())
@@ -186,7 +185,7 @@ def test_a_refinement_may_be_a_plain_function(together):
     assert after.delegation.tolist() == [1, 1, 2]
 
 
-@pytest.mark.parametrize("wrong", [WeightCap(), (WeightCap,), (0.2,), None, "capped"])
+@pytest.mark.parametrize("wrong", [better, (dict,), (0.2,), None, "capped"])
 def test_refinements_are_a_tuple_of_functions(wrong):
     with pytest.raises(TypeError, match="refinements must be a tuple of functions, got"):
         Mechanism(least_accurate, better, wrong)
@@ -208,14 +207,14 @@ def test_wrong_factors_are_refused(factors, message):
         mechanism.delegate(DelegationGraph.direct(3), np.array([0.2, 0.4, 0.6]), 1, rng())
 
 
-def test_max_compares_the_candidates_own_weight_and_may_be_told_to_compare_their_gurus():
+def test_max_compares_the_candidates_own_weight_or_that_of_their_gurus():
     # 3 delegates to 4, which carries two votes; 3 itself carries none, and is better than 0
     graph = DelegationGraph.direct(5).delegate([3], to=[4])
     accuracy = np.array([0.2, 0.5, 0.6, 0.4, 0.9])
     chosen = {}
     for weight_of in ("candidate", "guru"):
-        mechanism = replace(MECHANISMS["max"], weight_of=weight_of)
-        after = mechanism.delegate(graph, accuracy, 1, rng(), CANDIDATES["voters"])
+        mechanism = as_mechanism("max", weight_of=weight_of, candidates="voters")
+        after = mechanism.delegate(graph, accuracy, 1, rng())
         chosen[weight_of] = int(after.delegation[0])
     assert chosen == {"candidate": 3, "guru": 2}
     assert MECHANISMS["max"].weight_of == "candidate"
@@ -229,23 +228,31 @@ def test_a_delegator_of_this_increment_weighs_nothing_for_the_next():
         seen.append(weight.tolist())
         return (gain == gain.max()).astype(float)
 
-    mechanism = Mechanism(least_accurate, spy, weight_of="candidate")
+    mechanism = Mechanism(least_accurate, spy, weight_of="candidate", candidates="voters")
     accuracy = np.array([0.1, 0.2, 0.3])
-    mechanism.delegate(DelegationGraph.direct(3), accuracy, 2, rng(), CANDIDATES["voters"])
+    mechanism.delegate(DelegationGraph.direct(3), accuracy, 2, rng())
     assert seen == [[1, 1], [0, 2]]
 
 
 def test_representatives_weigh_the_same_whichever_weight_is_compared():
     accuracy = np.random.default_rng(1).integers(0, 10, 30) / 10
     graphs = [
-        replace(MECHANISMS["max"], weight_of=which).delegate(
+        as_mechanism("max", weight_of=weight_of).delegate(
             DelegationGraph.direct(30), accuracy, 20, rng()
         )
-        for which in ("guru", "candidate")
+        for weight_of in ("guru", "candidate")
     ]
     assert graphs[0].delegation.tolist() == graphs[1].delegation.tolist()
 
 
-def test_the_weight_to_compare_is_one_of_two():
-    with pytest.raises(ValueError, match=r"weight_of must be 'guru' or 'candidate': got 'own'"):
-        Mechanism(least_accurate, better, weight_of="own")
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"weight_of": "own"}, "weight_of must be 'guru' or 'candidate': got 'own'"),
+        ({"candidates": "all"}, "candidates must be 'representatives' or 'voters': got 'all'"),
+        ({"vote_weights": "equal"}, r"vote_weights must be one of delegated, .*: got 'equal'"),
+    ],
+)
+def test_unknown_options_are_refused(option, message):
+    with pytest.raises(ValueError, match=message):
+        Mechanism(least_accurate, better, **option)

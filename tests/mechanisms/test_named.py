@@ -1,7 +1,15 @@
+from dataclasses import replace
+
 import pytest
 
 from skliquid import Mechanism
-from skliquid.mechanisms import MECHANISMS, OF_THE_PAPER, as_mechanism
+from skliquid.mechanisms import (
+    MECHANISMS,
+    OF_THE_PAPER,
+    FastestLearners,
+    Revocable,
+    as_mechanism,
+)
 
 
 def test_the_six_mechanisms_of_the_paper_have_names():
@@ -25,14 +33,26 @@ def test_names_mechanisms_and_pairs_all_stand_for_a_mechanism():
 @pytest.mark.parametrize(
     ("wrong", "error"), [(("max", "max"), TypeError), ((len,), ValueError), ((), ValueError)]
 )
-def test_what_is_no_pair_of_functions_is_refused(wrong, error):
-    with pytest.raises(error, match=r"mechanism must be a pair .* Give both functions"):
+def test_wrong_pairs_are_refused(wrong, error):
+    with pytest.raises(error, match=r"a pair \(selection, probability\) .* [Gg]ive both functions"):
         as_mechanism(wrong)
 
 
-def test_an_unknown_name_is_refused():
-    with pytest.raises(ValueError, match=r"one of direct, random, .*'best' is not known"):
-        as_mechanism("best")
+@pytest.mark.parametrize("wrong", ["best", None, 3])
+def test_unknown_mechanisms_are_refused(wrong):
+    message = f"must be one of direct, .*, learning_slopes, .*: got {wrong!r}"
+    with pytest.raises(ValueError, match=message):
+        as_mechanism(wrong)
+
+
+def test_fields_of_a_mechanism_can_be_replaced():
+    changed = as_mechanism("max", candidates="voters", vote_weights="log_odds")
+    assert changed == replace(MECHANISMS["max"], candidates="voters", vote_weights="log_odds")
+    revocable = as_mechanism(Revocable("max", FastestLearners()), candidates="voters")
+    assert revocable == Revocable(as_mechanism("max", candidates="voters"), FastestLearners())
+    assert as_mechanism("learning_slopes", vote_weights="log_odds").vote_weights == "log_odds"
+    with pytest.raises(TypeError, match="unexpected keyword argument 'revocable'"):
+        as_mechanism("max", revocable=True)
 
 
 def test_only_direct_is_direct():

@@ -13,7 +13,7 @@ from skliquid.arrays import Floats
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.experiments.figures import COLUMN, PAGE, style
 from skliquid.experiments.spec import Experiment
-from skliquid.mechanisms import CANDIDATES, MECHANISMS
+from skliquid.mechanisms import as_mechanism
 from skliquid.theory import group_accuracy, pivotal_examples, pivotal_voters
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"
@@ -43,8 +43,8 @@ def worked_example(accuracy: Sequence[Sequence[float]], n_final: int) -> list[St
         steps.append(Step(graph, total / n_measured))
         n_delegators = int(len(voters) > n_final)
         rng = np.random.default_rng(0)  # nothing is left to chance: there are no ties
-        candidates = CANDIDATES["voters"]
-        graph = MECHANISMS["max"].delegate(graph, steps[-1].accuracy, n_delegators, rng, candidates)
+        mechanism = as_mechanism("max", candidates="voters")
+        graph = mechanism.delegate(graph, steps[-1].accuracy, n_delegators, rng)
     return steps
 
 

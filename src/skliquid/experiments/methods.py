@@ -75,7 +75,7 @@ def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int
     train(training, ensemble._rules(len(cuts)), (data.at(order[cut]) for cut in cuts), curve)
     result = _scores(_predicted(training, halves), halves.y_test, halves.n_classes, "one_pass")
     if is_finished:
-        finish(training, halves.X_train, halves.y_train, None, warm=False)
+        finish(training, halves.X_train, halves.y_train, None)
         result |= _scores(_predicted(training, halves), halves.y_test, halves.n_classes, "final")
     return result | _of_training(training.record, method["increment_size"])
 

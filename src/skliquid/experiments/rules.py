@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from skliquid.competence import COMPETENCE
+from skliquid.competence import MEASURES
 from skliquid.datasets import DATASET_NAMES
 from skliquid.datasets.own_file import check_name
 from skliquid.experiments.methods import ESTIMATORS, mechanism_named
@@ -52,7 +52,7 @@ _METHOD_RULES = {
     **dict.fromkeys(("increment_size", "n_estimators", "n_final"), _COUNT),
     "delegation_rate": _SHARE,
     "estimator": _one_of(ESTIMATORS),
-    "competence": _one_of(COMPETENCE),
+    "competence": _one_of(MEASURES),
     **dict.fromkeys(("goes_on", "final_fit", "curves"), _FLAG),
     "features_per_voter": _Rule(
         'a whole number above zero, a share between 0 and 1, or "all"',

@@ -1,24 +1,25 @@
 """Delegation mechanisms: who delegates next, and to whom."""
 
-from skliquid.mechanisms.mechanism import CANDIDATES, Candidates, Mechanism, Probability, Selection
-from skliquid.mechanisms.named import MECHANISMS, OF_THE_PAPER, AnyMechanism, as_mechanism
-from skliquid.mechanisms.refinement import (
-    BetterBeyondChance,
-    Knowledge,
-    Refinement,
-    Situation,
-    WeightCap,
+from skliquid.mechanisms.any_mechanism import MECHANISMS, AnyMechanism, as_mechanism
+from skliquid.mechanisms.mechanism import CANDIDATES, Mechanism, Probability, Selection
+from skliquid.mechanisms.named import OF_THE_PAPER
+from skliquid.mechanisms.refinement import Knowledge, Refinement, Situation
+from skliquid.mechanisms.revocable import (
+    BetterThanGuru,
+    FastestLearners,
+    Return,
+    Revocable,
+    wilson,
 )
-from skliquid.mechanisms.revocable import BetterThanGuru, FastestLearners, Return, Revocable
+from skliquid.mechanisms.vote_weights import VOTE_WEIGHTS, VoteWeights, checked_weights
 
 __all__ = [
     "CANDIDATES",
     "MECHANISMS",
     "OF_THE_PAPER",
+    "VOTE_WEIGHTS",
     "AnyMechanism",
-    "BetterBeyondChance",
     "BetterThanGuru",
-    "Candidates",
     "FastestLearners",
     "Knowledge",
     "Mechanism",
@@ -28,6 +29,8 @@ __all__ = [
     "Revocable",
     "Selection",
     "Situation",
-    "WeightCap",
+    "VoteWeights",
     "as_mechanism",
+    "checked_weights",
+    "wilson",
 ]

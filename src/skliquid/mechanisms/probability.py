@@ -1,9 +1,9 @@
-"""Probability functions p: how likely each candidate is to be chosen.
+r"""Probability functions p: how likely each candidate is to be chosen.
 
-Each takes the gain of every candidate (its accuracy minus the delegator's) and a weight, that of
-the candidate's guru or the candidate's own (``Mechanism.weight_of``), and returns likelihoods,
-which need not sum to one. All zero means that no candidate is strictly better, and the delegator
-stays a representative.
+Each takes the gain of every candidate, :math:`q_j - q_i` (its accuracy minus the delegator's), and
+a weight, that of the candidate's guru or the candidate's own (``Mechanism.weight_of``). It returns
+likelihoods, which need not sum to one. All zero means that no candidate is strictly better,
+:math:`N^+(v_i) = \{v_j : q_j > q_i\}` is empty, and the delegator stays a representative.
 """
 
 import numpy as np
@@ -13,20 +13,33 @@ from skliquid.arrays import Floats
 
 
 def none(gain: Floats, weight: Floats) -> Floats:
-    """Give no candidate a chance: the paper's p^direct, whose only choice is the voter itself."""
+    r"""Give no candidate a chance: the paper's p^direct.
+
+    .. math:: p^\text{direct}(v_i, v_j) = [v_i = v_j]
+
+    and a delegator is not its own candidate.
+    """
     return np.zeros_like(gain)
 
 
 def any_candidate(gain: Floats, weight: Floats) -> Floats:
-    """Give all candidates the same chance: the paper's p^random."""
+    r"""Give all candidates the same chance: the paper's p^random.
+
+    .. math:: p^\text{random}(v_i, v_j) = \frac{1}{n}
+    """
     return np.ones_like(gain)
 
 
 def best_of_the_lightest(gain: Floats, weight: Floats) -> Floats:
-    """Choose, of the better candidates with the least weight, the most accurate: the paper's p^max.
+    r"""Choose the most accurate of the better candidates with the least weight: the paper's p^max.
 
-    The paper compares the candidates' own weights, w_j, which are 0 for earlier delegators; its
-    Proportional Weighted divides by the weight of their gurus instead.
+    .. math::
+
+        h(v_i) = \{q_j : w_j \leq w_k \;\forall v_j, v_k \in N^+(v_i)\}, \quad
+        p^\text{max}(v_i, v_j) = [q_j = \max h(v_i)]
+
+    The paper compares the candidates' own weights, :math:`w_j`, which are 0 for earlier delegators;
+    its Proportional Weighted divides by the weight of their gurus instead.
     """
     weight = np.where(gain > 0, weight, np.inf)
     gain = np.where(weight == np.minimum.reduce(weight, initial=np.inf), gain, 0)
@@ -35,15 +48,24 @@ def best_of_the_lightest(gain: Floats, weight: Floats) -> Floats:
 
 
 def better(gain: Floats, weight: Floats) -> Floats:
-    """Give all better candidates the same chance: the paper's p^rand_better."""
+    r"""Give all better candidates the same chance: the paper's p^rand_better.
+
+    .. math:: p^\text{rand\_better}(v_i, v_j) = \frac{[v_j \in N^+(v_i)]}{|N^+(v_i)|}
+    """
     return (gain > 0).astype(np.float64)
 
 
 def gain_of_the_better(gain: Floats, weight: Floats) -> Floats:
-    """Weigh better candidates by their gain: the paper's p^prop_better."""
+    r"""Weigh better candidates by their gain: the paper's p^prop_better.
+
+    .. math:: p^\text{prop\_better}(v_i, v_j) \propto \max(q_j - q_i, 0)
+    """
     return np.maximum(gain, 0)
 
 
 def gain_per_weight(gain: Floats, weight: Floats) -> Floats:
-    """Weigh better candidates by their gain over their weight: the paper's p^prop_weighted."""
+    r"""Weigh better candidates by their gain over their weight: the paper's p^prop_weighted.
+
+    .. math:: p^\text{prop\_weighted}(v_i, v_j) \propto \frac{\max(q_j - q_i, 0)}{w_{d^*(j)}}
+    """
     return np.maximum(gain, 0) / weight

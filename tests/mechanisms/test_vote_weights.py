@@ -3,9 +3,9 @@ import pytest
 
 from skliquid import DelegationGraph, LiquidEnsembleClassifier
 from skliquid.accuracy_estimate import AccuracyEstimate
-from skliquid.vote_weights import (
+from skliquid.mechanisms import as_mechanism
+from skliquid.mechanisms.vote_weights import (
     VOTE_WEIGHTS,
-    Viscous,
     checked_weights,
     delegated,
     delegated_log_odds,
@@ -13,7 +13,7 @@ from skliquid.vote_weights import (
 )
 
 GRAPH = DelegationGraph.direct(5).delegate([0, 1], to=[1, 4]).delegate([2], to=[3])
-ACCURACY = AccuracyEstimate.of_nothing(5).update(
+ACCURACY = AccuracyEstimate.empty(5).update(
     np.arange(5), np.array([0.1, 0.2, 0.3, 0.5, 0.9]), n_rows=10
 )
 
@@ -22,7 +22,7 @@ def test_delegated_votes_are_the_weights_of_the_graph():
     assert delegated(GRAPH, ACCURACY).tolist() == [2, 3]
 
 
-def test_log_odds_are_those_of_being_right():
+def test_log_odds_are_those_of_being_correct():
     coin, good = log_odds(GRAPH, ACCURACY)
     assert coin == pytest.approx(1e-6)
     assert good == pytest.approx(np.log((10 / 12) / (2 / 12)))
@@ -35,7 +35,7 @@ def test_log_odds_are_the_best_weights_whatever_the_number_of_classes(n_classes)
     n_rows = 10**6
     right = np.array([0.55, 0.65, 0.6])
     graph = DelegationGraph.direct(3)
-    accuracy = AccuracyEstimate.of_nothing(3).update(np.arange(3), right, n_rows=n_rows)
+    accuracy = AccuracyEstimate.empty(3).update(np.arange(3), right, n_rows=n_rows)
     weights = log_odds(graph, accuracy, n_classes)
     votes = np.array([0, 1, 0])
     likelihood = np.array(
@@ -49,41 +49,43 @@ def test_log_odds_are_the_best_weights_whatever_the_number_of_classes(n_classes)
 
 
 @pytest.mark.parametrize("n_classes", [2, 5])
-def test_who_was_never_measured_counts_as_a_guess(n_classes):
-    nothing = AccuracyEstimate.of_nothing(5)
+def test_a_voter_that_was_never_measured_counts_as_a_random_guess(n_classes):
+    nothing = AccuracyEstimate.empty(5)
     assert log_odds(GRAPH, nothing, n_classes).tolist() == [1e-6, 1e-6]
 
 
-def test_one_of_ten_classes_right_is_no_better_than_a_guess_and_half_of_them_is():
-    accuracy = AccuracyEstimate.of_nothing(2).update(np.arange(2), np.array([0.1, 0.5]), n_rows=90)
+def test_log_odds_compare_with_a_random_guess_among_all_classes():
+    accuracy = AccuracyEstimate.empty(2).update(np.arange(2), np.array([0.1, 0.5]), n_rows=90)
     guess, good = log_odds(DelegationGraph.direct(2), accuracy, 10)
     assert guess == 1e-6
     assert good == pytest.approx(np.log(46 / 54 * 9))
 
 
-def test_viscous_votes_lose_strength_on_their_way():
+def viscous(graph, accuracy, n_classes):
+    return np.bincount(graph.gurus, 0.5**graph.distances)[graph.representatives]
+
+
+def test_weights_may_depend_on_the_length_of_chains():
     assert GRAPH.distances.tolist() == [2, 1, 1, 0, 0]
-    assert Viscous(0.5)(GRAPH, ACCURACY).tolist() == [1.5, 1.75]
-    assert Viscous(1)(GRAPH, ACCURACY).tolist() == [2, 3]
-    assert Viscous(0)(GRAPH, ACCURACY).tolist() == [1, 1]
-    for wrong in (2, "a", None):
-        with pytest.raises(ValueError, match="factor must be between 0 and 1"):
-            Viscous(wrong)
+    assert checked_weights(viscous, GRAPH, ACCURACY, 2).tolist() == [1.5, 1.75]
 
 
-@pytest.mark.parametrize("weights", [*VOTE_WEIGHTS, Viscous(0.3)])
+@pytest.mark.parametrize("weights", [*VOTE_WEIGHTS, viscous])
 def test_ensembles_vote_by_them(binary, weights):
     X, y = binary
     ensemble = LiquidEnsembleClassifier(
-        n_estimators=30, n_final=4, max_features=0.3, vote_weights=weights, random_state=0
+        n_estimators=30,
+        n_final=4,
+        max_features=0.3,
+        mechanism=as_mechanism("proportional_weighted", vote_weights=weights),
+        random_state=0,
     ).fit(X, y)
     by_hand = np.zeros((len(y), 2))
-    rule = VOTE_WEIGHTS[weights] if isinstance(weights, str) else weights
     training = ensemble._training
     for estimator, features, weight in zip(
         ensemble.estimators_,
         ensemble.estimators_features_,
-        rule(training.graph, training.accuracy),
+        checked_weights(weights, training.graph, training.accuracy, 2),
         strict=True,
     ):
         by_hand[np.arange(len(y)), estimator.predict(X[:, features])] += weight
@@ -91,19 +93,23 @@ def test_ensembles_vote_by_them(binary, weights):
     assert np.allclose(ensemble.predict_proba(X), by_hand)
 
 
-def test_ensembles_tell_them_the_number_of_classes(multiclass):
+def test_ensembles_pass_the_number_of_classes(multiclass):
     X, y = multiclass
     settings = {"n_estimators": 20, "n_final": 4, "random_state": 0, "max_features": 0.3}
-    told = []
+    numbers_of_classes = []
 
-    def remembered(graph, accuracy, n_classes):
-        told.append(n_classes)
+    def spy(graph, accuracy, n_classes):
+        numbers_of_classes.append(n_classes)
         return log_odds(graph, accuracy, n_classes)
 
-    by_name = LiquidEnsembleClassifier(vote_weights="log_odds", **settings).fit(X, y)
-    by_hand = LiquidEnsembleClassifier(vote_weights=remembered, **settings).fit(X, y)
-    assert np.array_equal(by_name.predict_proba(X), by_hand.predict_proba(X))
-    assert set(told) == {len(np.unique(y))}
+    by_name, by_function = (
+        LiquidEnsembleClassifier(
+            mechanism=as_mechanism("proportional_weighted", vote_weights=weights), **settings
+        ).fit(X, y)
+        for weights in ("log_odds", spy)
+    )
+    assert np.array_equal(by_name.predict_proba(X), by_function.predict_proba(X))
+    assert set(numbers_of_classes) == {len(np.unique(y))}
 
 
 @pytest.mark.parametrize(
@@ -117,22 +123,23 @@ def test_ensembles_tell_them_the_number_of_classes(multiclass):
         (["a", "b"], "numbers, got"),
     ],
 )
-def test_weights_by_which_nobody_can_vote_are_refused(weights, message):
+def test_wrong_weights_are_refused(weights, message):
     with pytest.raises(ValueError, match=f"vote_weights must give {message}.*Correct <function"):
         checked_weights(lambda *_: weights, GRAPH, ACCURACY, 2)
 
 
-def test_lists_of_numbers_are_taken():
+def test_lists_of_numbers_are_accepted():
     assert checked_weights(lambda *_: [2, 1], GRAPH, ACCURACY, 2).tolist() == [2, 1]
 
 
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (Viscous, r"vote_weights must be an object: .* is a class. Call it, as in Viscous\("),
-        (lambda graph, accuracy: 1, "must be a function of graph, accuracy and n_classes"),
+        (dict, r"vote_weights must be an object: .* is a class. Call it, as in dict\("),
+        (lambda graph, accuracy: 1, "must be a function of graph, accuracy and n_classes: got <"),
+        (3, r"must be a function of graph, accuracy and n_classes: got 3 \("),
     ],
 )
-def test_what_cannot_be_asked_for_weights_is_refused(binary, weights, message):
+def test_functions_with_another_signature_are_refused(weights, message):
     with pytest.raises(TypeError, match=message):
-        LiquidEnsembleClassifier(vote_weights=weights).fit(*binary)
+        as_mechanism("max", vote_weights=weights)
