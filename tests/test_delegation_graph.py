@@ -11,7 +11,7 @@ from skliquid import DelegationGraph
 
 @st.composite
 def graphs(draw):
-    """Any graph that can come about: voters delegate one by one to whoever does not end at them."""
+    """Any graph that can come about: voters delegate one by one to voters whose guru is another."""
     graph = DelegationGraph.direct(draw(st.integers(1, 12)))
     for _ in range(draw(st.integers(0, graph.n_voters - 1))):
         delegator = draw(st.sampled_from(graph.representatives.tolist()))
@@ -26,7 +26,7 @@ def follow(delegation, voter):
     return voter
 
 
-def test_in_a_direct_graph_everyone_represents_itself():
+def test_in_a_direct_graph_every_voter_represents_itself():
     graph = DelegationGraph.direct(3)
     assert graph.delegation.tolist() == graph.gurus.tolist() == [0, 1, 2]
     assert graph.representatives.tolist() == [0, 1, 2]
@@ -124,7 +124,7 @@ def test_unknown_voters_in_a_delegation_are_refused():
 
 
 @pytest.mark.parametrize("wrong", [[0.5, 1], [[0, 1]], "ab", [True, False]])
-def test_what_is_no_list_of_indices_is_refused(wrong):
+def test_delegations_must_be_a_list_of_indices(wrong):
     with pytest.raises(TypeError, match="list of voters by their integer index"):
         DelegationGraph(wrong)
 
@@ -137,12 +137,12 @@ def test_a_graph_needs_a_voter():
         DelegationGraph([])
 
 
-def test_nobody_may_delegate():
+def test_a_graph_may_stay_direct():
     assert DelegationGraph.direct(2).delegate([], to=[]).weights.tolist() == [1, 1]
 
 
 @given(graphs(), st.data())
-def test_who_revokes_takes_its_followers_along(graph, data):
+def test_a_voter_that_revokes_takes_its_followers_along(graph, data):
     delegators = np.flatnonzero(graph.weights == 0).tolist()
     back = data.draw(st.lists(st.sampled_from(delegators), unique=True)) if delegators else []
     after = graph.revoke(back)

@@ -8,7 +8,7 @@ from skliquid import LiquidEnsembleClassifier
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr("skliquid.progress.SECONDS_WITHOUT_A_WORD", 0)
+    monkeypatch.setattr("skliquid.progress.SECONDS_BETWEEN_MESSAGES", 0)
 
 
 def small(**options):
@@ -17,7 +17,7 @@ def small(**options):
 
 
 @pytest.mark.usefixtures("impatient")
-def test_training_says_how_far_it_is(binary, capsys):
+def test_training_prints_its_progress(binary, capsys):
     X, y = binary
     ensemble = small(increment_size=100, verbose=1).fit(X, y)
     *increments, last = capsys.readouterr().out.splitlines()
@@ -31,7 +31,7 @@ def test_training_says_how_far_it_is(binary, capsys):
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_stream_says_so_too(binary, capsys):
+def test_a_stream_prints_its_progress(binary, capsys):
     X, y = binary
     ensemble = small(increment_size=20, verbose=True).partial_fit(X[:40], y[:40], classes=[0, 1])
     ensemble.partial_fit(X[40:80], y[40:80])
@@ -39,7 +39,7 @@ def test_a_stream_says_so_too(binary, capsys):
     assert places == ["1 of 2", "2 of 2", "3 of 4", "4 of 4"]
 
 
-def test_what_is_soon_over_says_nothing_of_its_increments(binary, capsys):
+def test_a_short_training_prints_nothing_of_its_increments(binary, capsys):
     small(verbose=1).fit(*binary)
     assert "increment" not in capsys.readouterr().out
     small().fit(*binary)

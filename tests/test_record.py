@@ -22,7 +22,7 @@ def fitted(binary):
     return ensemble.fit(X[:400], y[:400], eval_set=(X[400:], y[400:]))
 
 
-def test_the_record_tells_what_happened_at_each_increment(fitted):
+def test_the_record_holds_what_happened_at_each_increment(fitted):
     record = fitted.record_
     assert len(record) == 7
     assert record.reached_n_final
@@ -43,14 +43,14 @@ def test_every_row_is_used_once(fitted):
     assert [increment.n_rows for increment in fitted.record_] == [60] * 6 + [40]
 
 
-def test_the_ledger_adds_up(fitted):
+def test_costs_add_up(fitted):
     cost = fitted.training_cost_
     assert cost.increments == sum(len(i.voters) * i.n_rows for i in fitted.record_)
     assert cost.final_fit == sum(voter.n_iter_ for voter in fitted.estimators_) * 400
     assert cost.total == cost.increments + cost.final_fit
 
 
-def test_tables_have_a_row_an_increment_and_a_row_a_voter(fitted):
+def test_tables_have_one_row_per_increment_and_one_row_per_voter(fitted):
     table = fitted.record_.to_pandas()
     assert table["n_representatives"].tolist() == [i.n_representatives for i in fitted.record_]
     assert table["cost"].sum() == fitted.training_cost_.increments
@@ -82,7 +82,7 @@ def test_the_record_prints_in_one_line(fitted):
     )
 
 
-def test_a_record_says_when_n_final_was_not_reached(binary):
+def test_a_record_knows_whether_n_final_was_reached(binary):
     X, y = binary
     slow = LiquidEnsembleClassifier(
         n_estimators=20, n_final=4, delegation_rate=0.05, increment_size=200, random_state=0

@@ -1,4 +1,4 @@
-"""Names for the array types that pass from one module to another, and how rows are stacked."""
+"""Names of the array types that modules exchange, and how rows are stacked."""
 
 from collections.abc import Sequence
 from typing import Any, TypeAlias
@@ -8,7 +8,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 Voters: TypeAlias = NDArray[np.intp]
-"""One integer a voter: its index, or the votes it carries."""
+"""One integer per voter: its index, or the votes it carries."""
 
 RowNumbers: TypeAlias = range | NDArray[np.intp]
 """Which rows of the data."""
@@ -17,7 +17,7 @@ Labels: TypeAlias = NDArray[np.intp]
 """Classes as positions in the sorted array of classes."""
 
 Votes: TypeAlias = NDArray[np.integer[Any]]
-"""Labels too, a row a voter, in integers as small as a pool likes."""
+"""Labels too, one row per voter, in integers as small as a pool likes."""
 
 Floats: TypeAlias = NDArray[np.float64]
 """Accuracies, gains, likelihoods, shares."""

@@ -1,4 +1,4 @@
-"""Who delegates to whom, and what follows from it."""
+"""Who delegates to whom, and the gurus, representatives and weights that follow from it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from skliquid.arrays import Voters
 
 @dataclass(frozen=True, eq=False)
 class DelegationGraph:
-    """Every voter's delegation; gurus, representatives and weights follow from it.
+    r"""Every voter's delegation; gurus, representatives and weights follow from it.
 
     Parameters
     ----------
     delegation : array of int
-        ``delegation[i]`` is the voter that voter i delegates to, the paper's d(v_i).
+        ``delegation[i]`` is the voter that voter i delegates to, the paper's :math:`d(v_i)`.
         A voter that delegates to itself is a representative.
 
     Examples
@@ -35,23 +35,22 @@ class DelegationGraph:
         object.__setattr__(self, "delegation", _frozen(_indices("delegation", self.delegation)))
         if not len(self.delegation):
             raise ValueError(
-                "delegation must hold at least one voter: a graph of none has no representative. "
-                "Give it a voter."
+                "delegation must hold at least one voter: got an empty list. Give it a voter."
             )
         _refuse_unknown("delegation", self.delegation, n_voters=len(self.delegation))
-        _refuse_circles(self.delegation, self.gurus)
+        _refuse_cycles(self.delegation, self.gurus)
 
     def __reduce__(self) -> tuple[type["DelegationGraph"], tuple[Voters]]:
-        return DelegationGraph, (self.delegation,)  # copies made by pickle are frozen as well
+        return DelegationGraph, (self.delegation,)  # unpickled copies are frozen as well
 
     @classmethod
     def direct(cls, n_voters: int) -> "DelegationGraph":
-        """Return the graph in which everyone represents itself."""
+        """Return the graph in which every voter represents itself."""
         count: object = n_voters
         if not isinstance(count, Integral) or int(count) < 1:
             raise ValueError(
-                f"n_voters must be at least 1, and a whole number: got {n_voters!r}. Give it a "
-                "voter, who then represents itself."
+                f"n_voters must be at least 1, and a whole number: got {n_voters!r}. Give an "
+                "integer like 5."
             )
         return cls(np.arange(n_voters))
 
@@ -62,7 +61,10 @@ class DelegationGraph:
 
     @cached_property
     def gurus(self) -> Voters:
-        """The representative at the end of each voter's chain: the paper's d*."""
+        r"""The representative at the end of each voter's chain, the paper's :math:`d^*`.
+
+        .. math:: d^*(v_i) = \lim_{k \to \infty} d^k(v_i)
+        """
         gurus = self.delegation
         for _ in range(self.n_voters.bit_length()):  # each pass doubles the reach
             further = gurus[gurus]
@@ -73,23 +75,31 @@ class DelegationGraph:
 
     @cached_property
     def distances(self) -> Voters:
-        """How many delegations lie between each voter and its guru; zero for representatives."""
-        distances, at = np.zeros(self.n_voters, dtype=np.intp), np.arange(self.n_voters)
-        while np.any(moves := self.delegation[at] != at):
+        r"""How many delegations lie between each voter and its guru; zero for representatives.
+
+        .. math:: \min \{k : d^k(v_i) = d^*(v_i)\}
+        """
+        distances, reached = np.zeros(self.n_voters, dtype=np.intp), np.arange(self.n_voters)
+        while np.any(moves := self.delegation[reached] != reached):
             distances += moves
-            at = self.delegation[at]
+            reached = self.delegation[reached]
         return _frozen(distances)
 
     @cached_property
     def representatives(self) -> Voters:
-        """The voters that delegate to themselves, in ascending order: the paper's G(V)."""
+        r"""The voters that delegate to themselves, in ascending order.
+
+        .. math:: G(V) = \{d^*(v_i) : v_i \in V\}
+        """
         return _frozen(np.flatnonzero(self.delegation == np.arange(self.n_voters)))
 
     @cached_property
     def weights(self) -> Voters:
-        """Votes carried by each voter, its own included: the paper's w.
+        r"""Votes carried by each voter, its own included; zero for delegators.
 
-        Integers that sum to the number of voters; zero for whoever delegates.
+        .. math:: w_i = |\{v_j \in V : v_i = d^*(v_j)\}|
+
+        They are integers that sum to the number of voters.
         """
         return _frozen(np.bincount(self.gurus, minlength=self.n_voters))
 
@@ -119,7 +129,7 @@ class DelegationGraph:
     def revoke(self, delegators: Voters | Sequence[int]) -> "DelegationGraph":
         """Return the graph in which ``delegators`` represent themselves again.
 
-        Each takes its own vote back, and the votes of those who delegate to it.
+        Each takes its own vote back, and the votes of the voters that delegate to it.
 
         Examples
         --------
@@ -131,28 +141,28 @@ class DelegationGraph:
         if not len(delegators):
             return self
         _refuse_unknown("delegators", delegators, n_voters=self.n_voters)
-        own = delegators[self.delegation[delegators] == delegators]
-        if len(own):
+        direct = delegators[self.delegation[delegators] == delegators]
+        if len(direct):
             raise ValueError(
-                f"delegators must delegate to revoke it: voter {own[0]} represents itself already. "
-                "Leave it out."
+                "delegators must delegate, to revoke it: voter "
+                f"{direct[0]} represents itself already. Leave it out."
             )
         delegation = self.delegation.copy()
         delegation[delegators] = delegators
         return DelegationGraph(delegation)
 
     def _refuse_delegators(self, delegators: Voters) -> None:
-        voters, calls = np.unique(delegators, return_counts=True)
-        if calls.max(initial=0) > 1:
+        voters, counts = np.unique(delegators, return_counts=True)
+        if counts.max(initial=0) > 1:
             raise ValueError(
-                f"delegators must be distinct: voter {voters[calls > 1][0]} cannot delegate twice. "
-                "Name each delegator once."
+                f"delegators must be distinct: voter {voters[counts > 1][0]} cannot delegate "
+                "twice. Name each delegator once."
             )
-        gone = delegators[self.delegation[delegators] != delegators]
-        if len(gone):
+        earlier = delegators[self.delegation[delegators] != delegators]
+        if len(earlier):
             raise ValueError(
-                f"delegators must be representatives: voter {gone[0]} already delegates to "
-                f"{self.delegation[gone[0]]}. Choose among graph.representatives."
+                f"delegators must be representatives: voter {earlier[0]} already delegates to "
+                f"{self.delegation[earlier[0]]}. Choose among graph.representatives."
             )
 
 
@@ -180,13 +190,13 @@ def _refuse_unknown(name: str, voters: Voters, *, n_voters: int) -> None:
         )
 
 
-def _refuse_circles(delegation: Voters, gurus: Voters) -> None:
-    astray = gurus[delegation[gurus] != gurus]
-    if len(astray):
-        circle = [int(astray[0])]
-        while (following := int(delegation[circle[-1]])) not in circle:
-            circle.append(following)
-        chain = " -> ".join(map(str, [*circle, circle[0]]))
+def _refuse_cycles(delegation: Voters, gurus: Voters) -> None:
+    in_cycles = gurus[delegation[gurus] != gurus]
+    if len(in_cycles):
+        cycle = [int(in_cycles[0])]
+        while (following := int(delegation[cycle[-1]])) not in cycle:
+            cycle.append(following)
+        chain = " -> ".join(map(str, [*cycle, cycle[0]]))
         raise ValueError(
             f"delegation must end at a representative: {chain} is a cycle. "
             "Let one of them represent itself."

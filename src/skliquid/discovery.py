@@ -1,4 +1,4 @@
-"""Discovery: classes that nobody announced, and rows kept to learn again from when one comes."""
+"""Class discovery: classes found while streaming, and rows kept to retrain voters on them all."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,25 +19,26 @@ class Discovery:
     Parameters
     ----------
     rows : Rows or None
-        At most 2,000, of all classes alike, with the labels as they came; None before the first.
+        At most 2,000 rows, balanced over the classes, with their labels as given; None before the
+        first.
     """
 
     rows: Rows | None = None
 
     def classes(self, y: NDArray[Any]) -> NDArray[Any]:
-        """Return the classes found, those in ``y`` included, sorted."""
-        parts = [y] if self.rows is None else [self.rows.y, y]
-        classes: NDArray[Any] = unique_labels(*parts)  # which refuses to mix text and numbers
+        """Return the classes found so far and in ``y``, sorted."""
+        labels = [y] if self.rows is None else [self.rows.y, y]
+        classes: NDArray[Any] = unique_labels(*labels)  # which refuses to mix text and numbers
         return classes
 
-    def before(self, data: Rows) -> Rows:
-        """Return what was kept, followed by ``data``."""
-        return data if self.rows is None else self.rows.followed_by(data)
+    def followed_by(self, rows: Rows) -> Rows:
+        """Return the rows kept, followed by ``rows``."""
+        return rows if self.rows is None else self.rows.followed_by(rows)
 
-    def after(self, data: Rows) -> "Discovery":
-        """Return the discovery when ``data`` have come."""
-        rows = self.before(data)
+    def update(self, rows: Rows) -> "Discovery":
+        """Return the discovery after ``rows``."""
+        rows = self.followed_by(rows)
         classes, labels = np.unique(rows.y, return_inverse=True)
-        share = max(_MOST_ROWS // max(len(classes), 1), 1)
-        kept = [np.flatnonzero(labels == label)[-share:] for label in range(len(classes))]
+        n_kept = max(_MOST_ROWS // max(len(classes), 1), 1)
+        kept = [np.flatnonzero(labels == label)[-n_kept:] for label in range(len(classes))]
         return Discovery(rows.at(np.sort(np.concatenate(kept))) if kept else rows)

@@ -44,7 +44,7 @@ from skliquid.pools import (
     pool_for,
     voters_of,
 )
-from skliquid.progress import say, told
+from skliquid.progress import print_line, with_progress
 from skliquid.record import INCREMENTS_KEPT, TrainingCost, TrainingRecord
 from skliquid.schedules import Rounded, as_schedule
 from skliquid.training import Rules, Training, finish, train
@@ -424,12 +424,12 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         order = training.rng.permutation(len(labels))
         increments = budget.increments(training, (data.at(order[cut]) for cut in cuts))
         if self.verbose:
-            increments = told(training, increments, len(cuts))
+            increments = with_progress(training, increments, len(cuts))
         rules = self._rules(len(cuts))
         train(training, rules, increments, self._evaluation(training, eval_set))
         if self._is_finished:
             if self.verbose:
-                say(f"final fit of {len(training.graph.representatives)} representatives")
+                print_line(f"final fit of {len(training.graph.representatives)} representatives")
             is_warm = self.final_fit == "warm"
             if budget.is_unlimited and not is_warm:
                 finish(training, *data[1:])
@@ -501,8 +501,8 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         if discovery is None:
             return data, check_classes(classes, known), None
         found = discovery.classes(data.y) if classes is None else check_classes(classes, known)
-        rows = discovery.before(data) if known is None else data
-        return rows, found, discovery.after(data)
+        rows = discovery.followed_by(data) if known is None else data
+        return rows, found, discovery.update(data)
 
     def _go_on(
         self, data: Rows, classes: NDArray[Any], eval_set: tuple[Any, Labels, int] | None
@@ -523,7 +523,9 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         cuts = slices(len(data.y), size)
         increments: Iterable[Rows] = (data.at(cut) for cut in cuts)
         if self.verbose:
-            increments = told(training, increments, training.record.n_increments + len(cuts))
+            increments = with_progress(
+                training, increments, training.record.n_increments + len(cuts)
+            )
         training.pool.n_jobs, training.record.most = self.n_jobs, INCREMENTS_KEPT
         train(training, rules, increments, self._evaluation(training, eval_set))
         self.classes_, self._dtype = classes, data.X.dtype

@@ -1,4 +1,4 @@
-"""Increments: how data is cut into the parts between delegations."""
+"""Increments: the parts into which data is cut, between which voters delegate."""
 
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -13,12 +13,12 @@ FEWEST_ROWS = 25
 
 
 def slices(n_rows: int, size: int | Literal["auto"]) -> list[slice]:
-    """Return the cut of ``n_rows`` into increments.
+    """Return the slices that cut ``n_rows`` into increments.
 
     Increments have ``size`` rows, and the last may be shorter. ``"auto"`` makes 50 increments, or
-    as many as leave each with 25 rows, all of one size but for a row: a number of increments that
-    does not grow with the data, and increments large enough to tell voters apart when there is
-    little.
+    fewer such that each has 25 rows; their sizes differ by one row at most. So the number of
+    increments does not grow with the data, and small data still give increments that are large
+    enough to compare voters.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Progress: what training says of itself when it takes long."""
+"""Progress messages of a training that takes long."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -7,23 +7,25 @@ from time import perf_counter
 from skliquid.increments import Rows
 from skliquid.training import Training
 
-SECONDS_WITHOUT_A_WORD = 2
+SECONDS_BETWEEN_MESSAGES = 2
 
 
-def told(training: Training, increments: Iterable[Rows], n_increments: int) -> Iterator[Rows]:
-    """Yield increments, and say every two seconds what became of them."""
+def with_progress(
+    training: Training, increments: Iterable[Rows], n_increments: int
+) -> Iterator[Rows]:
+    """Yield increments, and print the state of the training every two seconds."""
     started = last = perf_counter()
     for increment in increments:
         yield increment
         now = perf_counter()
-        if now - last >= SECONDS_WITHOUT_A_WORD:
+        if now - last >= SECONDS_BETWEEN_MESSAGES:
             last = now
-            say(f"{_state(training)} of {n_increments}, {now - started:.0f} s")
+            print_line(f"{_state(training)} of {n_increments}, {now - started:.0f} s")
 
 
-def say(what: str) -> None:
-    """Write a line, as scikit-learn does when it is verbose."""
-    sys.stdout.write(f"[skliquid] {what}\n")
+def print_line(message: str) -> None:
+    """Print a line at once, as scikit-learn does when it is verbose."""
+    sys.stdout.write(f"[skliquid] {message}\n")
     sys.stdout.flush()
 
 
