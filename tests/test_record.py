@@ -1,10 +1,12 @@
 import builtins
+from dataclasses import fields
 
 import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
 
 from skliquid import LiquidEnsembleClassifier
+from skliquid.record import IncrementRecord, TrainingRecord
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +63,30 @@ def test_tables_have_one_row_per_increment_and_one_row_per_voter(fitted):
     assert len(voters) == table["n_trained"].sum()
     assert voters.groupby("increment")["weight"].sum().unique().tolist() == [20]
     assert (voters["delegate"] != voters["voter"]).sum() == 16
+
+
+def test_tables_have_a_column_for_each_recorded_number(fitted):
+    assert list(fitted.record_.to_pandas()) == [
+        "increment",
+        "n_rows",
+        "n_trained",
+        "accuracy_of_voters",
+        "accuracy_of_the_best",
+        "n_delegated",
+        "n_returned",
+        "n_representatives",
+        "minimum_majority",
+        "largest_share",
+        "gini",
+        "cost",
+        "eval_accuracy",
+    ]
+    names = ["increment", "voter", "accuracy", "mean_accuracy", "delegate", "weight"]
+    assert list(fitted.record_.voters_to_pandas()) == names
+    numbers = {value.name for value in fields(IncrementRecord) if value.type in (int, float)}
+    assert numbers <= set(fitted.record_.to_pandas())
+    assert TrainingRecord(n_final=1).to_pandas().empty
+    assert TrainingRecord(n_final=1).voters_to_pandas().empty
 
 
 def test_without_pandas_the_error_names_the_extra(fitted, monkeypatch):

@@ -84,13 +84,13 @@ def test_rates_vary_as_their_names_say():
 
 
 def test_everything_a_user_may_give_becomes_a_schedule():
-    known = {"n_voters": 20, "n_final": 5, "n_increments": 3}
-    assert as_schedule(0.25, **known) == Rounded(0.25)
-    assert as_schedule(Linear(0.3, 0.1, 4), **known).n_delegators(1, 20) == 6
-    assert as_schedule(lambda t: 1 / t, **known).n_delegators(2, 20) == 10
-    assert as_schedule(FixedCount(2), **known) == FixedCount(2)
-    assert as_schedule("auto", **known) == JustFastEnough(20, 5, 3)
-    assert as_schedule("auto", **known | {"n_increments": None}) == Rounded(0.05)
+    settings = {"n_voters": 20, "n_final": 5, "n_increments": 3}
+    assert as_schedule(0.25, **settings) == Rounded(0.25)
+    assert as_schedule(Linear(0.3, 0.1, 4), **settings).n_delegators(1, 20) == 6
+    assert as_schedule(lambda t: 1 / t, **settings).n_delegators(2, 20) == 10
+    assert as_schedule(FixedCount(2), **settings) == FixedCount(2)
+    assert as_schedule("auto", **settings) == JustFastEnough(20, 5, 3)
+    assert as_schedule("auto", **settings | {"n_increments": None}) == Rounded(0.05)
 
 
 def test_schedules_pickle_compare_and_print():

@@ -127,9 +127,9 @@ def test_laws_of_training(run):
         assert record.cost == len(record.voters) * record.n_rows
         accuracy = dict(zip(record.voters, record.mean_accuracy, strict=True))
         if mechanism.probability is not any_candidate:
-            known = np.isin(record.delegates, record.voters)
-            chosen = [accuracy[voter] for voter in record.delegates[known]]
-            assert np.all(np.array(chosen) > [accuracy[v] for v in record.delegators[known]])
+            is_measured = np.isin(record.delegates, record.voters)
+            chosen = [accuracy[voter] for voter in record.delegates[is_measured]]
+            assert np.all(np.array(chosen) > [accuracy[v] for v in record.delegators[is_measured]])
         assert record.weights.tolist() == record.graph.weights[record.graph.weights > 0].tolist()
         assert 1 <= record.minimum_majority <= record.n_representatives
         assert 0 <= record.gini < 1

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol, Self
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,29 +12,6 @@ from skliquid.arrays import Floats, Voters
 
 _EXACT_IN_A_FLOAT = 2**53
 _FINEST = 2**256
-
-
-class Estimate(Protocol):
-    """What is known of each voter's accuracy."""
-
-    @property
-    def mean(self) -> Floats:
-        """The average accuracy of each voter; NaN where nothing was measured."""
-        ...
-
-    @property
-    def n_answers(self) -> NDArray[np.int64]:
-        """The number of rows behind each voter's average."""
-        ...
-
-    @property
-    def slope(self) -> Floats | None:
-        """By how much each voter's accuracy grows per increment; None where it is not known."""
-        ...
-
-    def update(self, voters: Voters, accuracy: Floats, n_rows: int) -> Self:
-        """Return the estimate after ``voters`` had ``accuracy`` on an increment of ``n_rows``."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,6 +173,10 @@ class DecayedAccuracy:
         n_correct[voters] = self.factor * n_correct[voters] + np.rint(accuracy * n_rows)
         n_scored[voters] = self.factor * n_scored[voters] + n_rows
         return replace(self, n_correct=n_correct, n_rows=n_scored)
+
+
+Estimate: TypeAlias = AccuracyEstimate | RecentAccuracy | DecayedAccuracy
+"""What is known of each voter's accuracy: the arrays ``mean``, ``n_answers`` and ``slope``."""
 
 
 def _rescaled(numerators: NDArray[Any], denominator: int, new: int) -> NDArray[Any]:

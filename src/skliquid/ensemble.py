@@ -282,7 +282,7 @@ class LiquidEnsembleClassifier(ClassifierMixin, Composition):
         candidates: str = "representatives",
         revocable: bool = False,
         memory: Any = "auto",
-        final_fit: Any = "scratch",
+        final_fit: Any = True,
         bootstrap: bool = False,
         max_samples: Any = 1.0,
         max_features: Any = 1.0,

@@ -94,7 +94,7 @@ class FixedCount:
         check_count("count", self.count, least=0)
 
     def n_delegators(self, increment: int, n_representatives: int) -> int:
-        """Return the count, or everyone when fewer are left."""
+        """Return the count, or ``n_representatives`` when fewer are left."""
         return min(self.count, n_representatives)
 
 
@@ -207,7 +207,7 @@ def asks_again(schedule: Schedule, to_come: range, n_representatives: int, n_fin
     )
 
 
-def check_count(name: str, count: object, *, least: int) -> int:
+def check_count(name: str, count: object, *, least: int = 1) -> int:
     """Return ``count`` as an integer, which must be ``least`` or more."""
     if not isinstance(count, Integral) or int(count) < least:
         raise ValueError(

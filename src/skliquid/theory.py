@@ -98,7 +98,7 @@ def pivotal_states(n: int, m: int) -> int:
 
     .. math:: s_{n, m}^\text{pivotal} = \sum_{m_p=2}^{m} \binom{n}{\lceil n/2 \rceil}^{m_p}
     """
-    n, m = check_count("n", n, least=1), check_count("m", m, least=2)
+    n, m = check_count("n", n), check_count("m", m, least=2)
     return _sum_of_powers(math.comb(n, quota(n)), m)
 
 
@@ -107,7 +107,7 @@ def total_states(n: int, m: int) -> int:
 
     .. math:: s_{n, m}^\text{total} = \sum_{m_p=2}^{m} 2^{n m_p}
     """
-    n, m = check_count("n", n, least=1), check_count("m", m, least=2)
+    n, m = check_count("n", n), check_count("m", m, least=2)
     return _sum_of_powers(2**n, m)
 
 
@@ -124,7 +124,7 @@ def harmful_state_fraction(n: int, m: int) -> float:
     >>> f"{harmful_state_fraction(11, 21):.1e}"
     '2.6e-14'
     """
-    n, m = check_count("n", n, least=1), check_count("m", m, least=2)
+    n, m = check_count("n", n), check_count("m", m, least=2)
     pivotal = math.comb(n, quota(n))
     halvings = n - (pivotal - 1).bit_length()  # pivotal is at most 2^(n - halvings)
     # pivotal^m is the largest of m - 1 powers, so the fraction is below m / 2^(halvings m)
@@ -151,9 +151,11 @@ def n_increments(n: int, n_final: int, rate: float) -> float:
     >>> round(n_increments(350, 10, 0.2), 2)
     15.93
     """
-    n, n_final = check_count("n", n, least=1), check_count("n_final", n_final, least=1)
+    n, n_final = check_count("n", n), check_count("n_final", n_final)
     _check_n_final(n_final, n, name="n")
-    _check_rate(rate)
+    value: object = rate
+    if not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise ValueError(f"rate must be above 0 and below 1: got {rate!r}. Give a rate like 0.05.")
     return math.log(n_final / n) / math.log(1 - rate) if n > n_final else 0.0
 
 
@@ -168,7 +170,7 @@ def delegation_cost(n: int, n_final: int, rate: float, increment_size: int = 1) 
     1710.0
     """
     z = n_increments(n, n_final, rate)
-    increment_size = check_count("increment_size", increment_size, least=1)
+    increment_size = check_count("increment_size", increment_size)
     return increment_size * n * (1 - math.pow(1 - rate, z + 1)) / rate
 
 
@@ -203,13 +205,13 @@ def expected_training_cost(
     >>> cost, cost.total
     (TrainingCost(increments=79626, final_fit=460000), 539626)
     """
-    n_samples = check_count("n_samples", n_samples, least=1)
-    n_estimators = check_count("n_estimators", n_estimators, least=1)
-    n_final = check_count("n_final", n_final, least=1)
+    n_samples = check_count("n_samples", n_samples)
+    n_estimators = check_count("n_estimators", n_estimators)
+    n_final = check_count("n_final", n_final)
     _check_n_final(n_final, n_estimators, name="n_estimators")
     _check_n_passes(n_passes)
     if increment_size != "auto":
-        increment_size = check_count("increment_size", increment_size, least=1)
+        increment_size = check_count("increment_size", increment_size)
     cuts = slices(n_samples, increment_size)
     last = len(cuts)
     schedule = as_schedule(
@@ -246,12 +248,4 @@ def _check_n_passes(n_passes: object) -> None:
     if not isinstance(n_passes, Real) or not 0 <= float(n_passes) < math.inf:
         raise ValueError(
             f"n_passes must be a number of zero or more: got {n_passes!r}. Give 1 for a tree."
-        )
-
-
-def _check_rate(rate: object) -> None:
-    if not isinstance(rate, Real) or not 0 < float(rate) < 1:
-        raise ValueError(
-            f"rate must be above 0 and below 1: at {rate!r} the number of increments is not "
-            "defined. Give a rate like 0.05."
         )

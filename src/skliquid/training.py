@@ -38,10 +38,6 @@ class Rules:
     n_final: int
     last_increment: int | None = None
 
-    def n_delegators(self, increment: int, n_representatives: int) -> int:
-        """Return how many delegate, such that at least ``n_final`` remain."""
-        return n_asked(self.schedule, increment, n_representatives, self.n_final)
-
     def are_settled(self, increment: int, n_representatives: int) -> bool:
         """Return whether nothing but the final fit is left to do after ``increment``."""
         if self.last_increment is None or self.mechanism.is_revocable:
@@ -99,7 +95,7 @@ def train(
         n_delegators, accuracy = 0, np.full(len(voters), np.nan)
         if measured is not None:
             training.accuracy = training.accuracy.update(scored, measured, len(increment.y))
-            n_delegators = rules.n_delegators(t, len(voters))
+            n_delegators = n_asked(rules.schedule, t, len(voters), rules.n_final)
             accuracy = measured[scored.searchsorted(voters)]
         mean = training.accuracy.mean
         knowledge = Knowledge(training.accuracy.n_answers, training.accuracy.slope)

@@ -37,9 +37,9 @@ def states(draw):
 def test_laws_of_delegation(name, candidates, state, data):
     graph, accuracy = state
     n_asked = data.draw(st.integers(0, len(graph.representatives) - 1))
-    known = Knowledge(np.full(len(accuracy), 40))
+    knowledge = Knowledge(np.full(len(accuracy), 40))
     mechanism = as_mechanism(name, candidates=candidates)
-    after = mechanism.delegate(graph, accuracy, n_asked, rng(), knowledge=known)
+    after = mechanism.delegate(graph, accuracy, n_asked, rng(), knowledge=knowledge)
 
     delegators = np.flatnonzero(graph.delegation != after.delegation)
     weights = graph.weights.copy()  # what each gives up arrives at its new guru, and nowhere else
@@ -221,7 +221,7 @@ def test_max_compares_the_candidates_own_weight_or_that_of_their_gurus():
 
 
 def test_a_delegator_of_this_increment_weighs_nothing_for_the_next():
-    # 0 chooses first and carries nothing afterwards, so that it is the lightest of those above 1
+    # 0 chooses first and carries nothing afterwards, so it is the lightest of the voters above 1
     seen = []
 
     def spy(gain, weight):

@@ -46,25 +46,25 @@ def test_a_situation_is_that_of_the_delegator():
         return np.ones(len(situation.choices))
 
     graph, accuracy = DelegationGraph([1, 1, 2, 3]), np.array([0.1, 0.2, 0.5, 0.9])
-    known, rng = Knowledge(np.arange(4)), np.random.default_rng(0)
+    knowledge, rng = Knowledge(np.arange(4)), np.random.default_rng(0)
     mechanism = Mechanism(least_accurate, better, (spy,))
-    mechanism.delegate(graph, accuracy, 1, rng, knowledge=known)
+    mechanism.delegate(graph, accuracy, 1, rng, knowledge=knowledge)
     (situation,) = situations
     assert isinstance(situation, Situation)
     assert (situation.delegator, situation.choices.tolist()) == (1, [2, 3])
     assert (situation.weight.tolist(), situation.own_weight, situation.n_voters) == ([1, 1], 2, 4)
     assert situation.accuracy is accuracy
     assert situation.gain.tolist() == pytest.approx([0.3, 0.7])
-    assert situation.knowledge is known
+    assert situation.knowledge is knowledge
 
 
 def test_delegation_ends_by_itself_among_voters_that_do_not_differ_significantly():
     rng = np.random.default_rng(0)
     mechanism = as_mechanism("proportional_weighted", refinements=(confident,))
     n_correct = np.concatenate([rng.binomial(400, 0.6, 10), rng.binomial(400, 0.8, 10)])
-    known = Knowledge(np.full(20, 400))
+    knowledge = Knowledge(np.full(20, 400))
     graph = DelegationGraph.direct(20)
-    graph = mechanism.delegate(graph, n_correct / 400, 19, rng, knowledge=known)
+    graph = mechanism.delegate(graph, n_correct / 400, 19, rng, knowledge=knowledge)
     assert set(graph.representatives) <= set(range(10, 20))
     assert len(graph.representatives) >= 8
 

@@ -64,8 +64,8 @@ def test_delegators_return_that_are_significantly_better_than_their_guru(state):
 def test_a_voter_returns_with_its_followers_and_another_delegates_in_its_place():
     graph = DelegationGraph([1, 3, 2, 3])  # 0 follows 1, 1 follows 3
     accuracy = np.array([0.5, 0.9, 0.95, 0.6])
-    known = Knowledge(np.full(4, 1000))
-    after = Revocable("max").delegate(graph, accuracy, 0, rng(), knowledge=known)
+    knowledge = Knowledge(np.full(4, 1000))
+    after = Revocable("max").delegate(graph, accuracy, 0, rng(), knowledge=knowledge)
     # 1 is better than 3, and returns with the vote of 0; now 3 is the weakest of three
     assert after.delegation.tolist() == [1, 1, 2, 2]
     assert after.weights.tolist() == [0, 2, 2, 0]
@@ -74,8 +74,8 @@ def test_a_voter_returns_with_its_followers_and_another_delegates_in_its_place()
 def test_no_voter_returns_for_a_difference_that_is_not_significant():
     graph, accuracy = DelegationGraph([1, 1, 2]), np.array([0.62, 0.6, 0.5])
     for n_answers, returns in [(100, []), (100_000, [0])]:
-        known = Knowledge(np.full(3, n_answers))
-        assert BetterThanGuru()(graph, accuracy, 1, rng(), known)[0].tolist() == returns
+        knowledge = Knowledge(np.full(3, n_answers))
+        assert BetterThanGuru()(graph, accuracy, 1, rng(), knowledge)[0].tolist() == returns
 
 
 @given(states(), st.data())
@@ -95,8 +95,8 @@ def test_the_fastest_learners_represent(state, data):
 def test_slopes_decide_and_not_accuracies():
     graph = DelegationGraph.direct(3)
     accuracy, slope = np.array([0.9, 0.5, 0.6]), np.array([-0.1, 0.1, 0.0])
-    known = Knowledge(np.full(3, 100), slope=slope)
-    after = MECHANISMS["learning_slopes"].delegate(graph, accuracy, 2, rng(), knowledge=known)
+    knowledge = Knowledge(np.full(3, 100), slope=slope)
+    after = MECHANISMS["learning_slopes"].delegate(graph, accuracy, 2, rng(), knowledge=knowledge)
     assert after.representatives.tolist() == [1]
     turned = Knowledge(np.full(3, 100), slope=-slope)
     again = MECHANISMS["learning_slopes"].delegate(after, accuracy, 0, rng(), knowledge=turned)
@@ -105,9 +105,9 @@ def test_slopes_decide_and_not_accuracies():
 
 def test_no_voter_moves_before_slopes_are_known():
     graph = DelegationGraph.direct(3)
-    known = Knowledge(np.full(3, 100), slope=np.full(3, np.nan))
+    knowledge = Knowledge(np.full(3, 100), slope=np.full(3, np.nan))
     mechanism = MECHANISMS["learning_slopes"]
-    assert mechanism.delegate(graph, np.ones(3), 2, rng(), knowledge=known) is graph
+    assert mechanism.delegate(graph, np.ones(3), 2, rng(), knowledge=knowledge) is graph
     with pytest.raises(
         ValueError,
         match=r"memory must be a number of increments, 2 .* Set competence=Competence\(memory=20\)",
@@ -168,5 +168,5 @@ def test_wilson_does_not_overflow_with_many_rows():
 @pytest.mark.parametrize("n_answers", [[0, 900], [900, 0]])
 def test_without_answers_no_voter_is_significantly_better(level, n_answers):
     graph, accuracy = DelegationGraph([1, 1]), np.array([0.6, 0.5])
-    known = Knowledge(np.array(n_answers))
-    assert BetterThanGuru(level)(graph, accuracy, 1, rng(), known)[0].tolist() == []
+    knowledge = Knowledge(np.array(n_answers))
+    assert BetterThanGuru(level)(graph, accuracy, 1, rng(), knowledge)[0].tolist() == []

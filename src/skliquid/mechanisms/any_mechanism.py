@@ -32,9 +32,9 @@ def as_mechanism(mechanism: str | AnyMechanism | Pair, **changes: Any) -> AnyMec
     >>> any_voter.candidates, as_mechanism("proportional_weighted").candidates
     ('voters', 'representatives')
     """
-    found = mechanism if isinstance(mechanism, Revocable) else resolve(mechanism, MECHANISMS)
+    resolved = mechanism if isinstance(mechanism, Revocable) else resolve(mechanism, MECHANISMS)
     if not changes:
-        return found
-    if isinstance(found, Revocable):
-        return replace(found, mechanism=replace(found.mechanism, **changes))
-    return replace(found, **changes)
+        return resolved
+    if isinstance(resolved, Revocable):
+        return replace(resolved, mechanism=replace(resolved.mechanism, **changes))
+    return replace(resolved, **changes)

@@ -13,25 +13,17 @@ from skliquid.arrays import Floats
 
 
 def none(gain: Floats, weight: Floats) -> Floats:
-    r"""Give no candidate a chance: the paper's p^direct.
-
-    .. math:: p^\text{direct}(v_i, v_j) = [v_i = v_j]
-
-    and a delegator is not its own candidate.
-    """
+    r"""Give no candidate a chance: the paper's :math:`p^\text{direct}(v_i, v_j) = [v_i = v_j]`."""
     return np.zeros_like(gain)
 
 
 def any_candidate(gain: Floats, weight: Floats) -> Floats:
-    r"""Give all candidates the same chance: the paper's p^random.
-
-    .. math:: p^\text{random}(v_i, v_j) = \frac{1}{n}
-    """
+    r"""Give all candidates the same chance: the paper's :math:`p^\text{random} = 1 / n`."""
     return np.ones_like(gain)
 
 
 def best_of_the_lightest(gain: Floats, weight: Floats) -> Floats:
-    r"""Choose the most accurate of the better candidates with the least weight: the paper's p^max.
+    r"""Choose the most accurate of the lightest better candidates: the paper's p^max.
 
     .. math::
 
@@ -50,7 +42,7 @@ def best_of_the_lightest(gain: Floats, weight: Floats) -> Floats:
 def better(gain: Floats, weight: Floats) -> Floats:
     r"""Give all better candidates the same chance: the paper's p^rand_better.
 
-    .. math:: p^\text{rand\_better}(v_i, v_j) = \frac{[v_j \in N^+(v_i)]}{|N^+(v_i)|}
+    .. math:: p^\text{rand\_better}(v_i, v_j) = [v_j \in N^+(v_i)] \,/\, |N^+(v_i)|
     """
     return (gain > 0).astype(np.float64)
 
@@ -66,6 +58,6 @@ def gain_of_the_better(gain: Floats, weight: Floats) -> Floats:
 def gain_per_weight(gain: Floats, weight: Floats) -> Floats:
     r"""Weigh better candidates by their gain over their weight: the paper's p^prop_weighted.
 
-    .. math:: p^\text{prop\_weighted}(v_i, v_j) \propto \frac{\max(q_j - q_i, 0)}{w_{d^*(j)}}
+    .. math:: p^\text{prop\_weighted}(v_i, v_j) \propto \max(q_j - q_i, 0) \,/\, w_{d^*(j)}
     """
     return np.maximum(gain, 0) / weight

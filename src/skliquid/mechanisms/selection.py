@@ -1,7 +1,7 @@
 r"""Selection functions g: which representatives delegate next.
 
-Each takes the accuracy of the representatives, the number of delegators asked for and a generator,
-and returns positions in that accuracy array, at most as many as asked for.
+Each takes the accuracy of the representatives, the number k of delegators asked for and a
+generator, and returns positions in that accuracy array, at most k.
 """
 
 import numpy as np
@@ -11,28 +11,20 @@ from skliquid.arrays import Floats, Voters
 
 
 def nobody(accuracy: Floats, n_delegators: int, rng: Generator) -> Voters:
-    r"""Select no representative: the paper's g^direct.
-
-    .. math:: g^\text{direct}(V, d) = \emptyset
-    """
+    r"""Select no representative: the paper's :math:`g^\text{direct} = \emptyset`."""
     return np.empty(0, dtype=np.intp)
 
 
 def at_random(accuracy: Floats, n_delegators: int, rng: Generator) -> Voters:
-    r"""Select representatives uniformly at random: the paper's g^random.
-
-    .. math:: g^\text{random}(V, d) \sim \mathrm{Uniform}\{S \subseteq G(V) : |S| = k\}
-
-    for :math:`k` delegators.
-    """
+    r"""Select representatives uniformly at random: the paper's :math:`g^\text{random}`."""
     return rng.choice(len(accuracy), n_delegators, replace=False)
 
 
 def least_accurate(accuracy: Floats, n_delegators: int, rng: Generator) -> Voters:
-    r"""Select the representatives with the lowest accuracy, ties at random: the paper's g^worst.
+    r"""Select the representatives with the lowest accuracy: the paper's :math:`g^\text{worst}`.
 
-    .. math:: g^\text{worst}(V, d) = \arg\min_{S \subseteq G(V), |S| = k} \sum_{v_i \in S} q_i
+    .. math:: g^\text{worst} = \arg\min_{S \subseteq G(V), |S| = k} \sum_{v_i \in S} q_i
 
-    for :math:`k` delegators.
+    Ties are broken at random.
     """
     return np.lexsort((rng.random(len(accuracy)), accuracy))[:n_delegators]
