@@ -2,7 +2,7 @@
 
 Every figure is the time of an increment in a steady stream, best of several, with a scheduler and
 workers of one thread as processes on this machine. A model of that time is fitted to some runs,
-checked on others, and then asked about sizes that nobody measured here.
+checked on others, and then asked about sizes that were not measured.
 """
 
 import os
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import dask
 import numpy as np
-from distributed import Client, LocalCluster
+from distributed import Client, Future, LocalCluster, wait
 from rich.box import MARKDOWN
 from rich.console import Console
 from rich.table import Table
@@ -29,7 +29,7 @@ from sklearn.neural_network import MLPClassifier
 from skliquid import DaskPool, LiquidEnsembleClassifier
 
 MANY = 10**6
-NETWORK = 1e9 / 8  # bytes a second of an ordinary network, assumed
+NETWORK = 1e9 / 8  # bytes per second of an ordinary network, assumed
 CONSOLE = Console(width=160)
 
 
@@ -67,7 +67,9 @@ def runs(sizes: list[Size], shards: tuple[int, ...]) -> list[Run]:
     return grid + [Run(Size(64, 200, 20), 2, n_shards) for n_shards in shards]
 
 
-FITTED = runs([Size(*each) for each in product((50, 400), (100, 1000, 5000), (10, 100))], (4, 16))
+FITTED = runs(
+    [Size(*numbers) for numbers in product((50, 400), (100, 1000, 5000), (10, 100))], (4, 16)
+)
 CHECKED = runs(
     [Size(150, 500, 30), Size(800, 2000, 50), Size(200, 10_000, 20), Size(100, 3000, 200)], (8, 32)
 )
@@ -105,10 +107,15 @@ def best_times(
         for ensemble, taken in zip(ensembles, times, strict=True):
             start = perf_counter()
             ensemble.partial_fit(X, y)
-            for shard in getattr(ensemble._training.pool, "_shards", []):
-                shard.exception()  # waits for what partial_fit need not wait for
+            wait_for_steps(ensemble.pool)
             taken.append(perf_counter() - start)
     return list(map(min, times))
+
+
+def wait_for_steps(pool: Any) -> None:
+    """Wait for what ``partial_fit`` need not wait for."""
+    if isinstance(pool, DaskPool):
+        wait([Future(key, pool.client) for key in list(pool.client.futures)])
 
 
 def fitted(rows: list[list[float]], times: list[float]) -> np.ndarray:
@@ -119,7 +126,7 @@ def fitted(rows: list[list[float]], times: list[float]) -> np.ndarray:
     return constants / scale
 
 
-def told(headers: list[str], rows: list[list[Any]]) -> None:
+def print_table(headers: list[str], rows: list[list[Any]]) -> None:
     table = Table(*headers, box=MARKDOWN)
     for row in rows:
         table.add_row(*map(str, row))
@@ -144,7 +151,7 @@ def slow_and_fast(clients: dict[int, Client], least: float) -> None:
         ratios = [f"{milliseconds(t)} ({t / alone:.2f})" for t in others]
         rows.append([name, milliseconds(alone), *ratios])
     headers = ["1000 rows, 50 features, ms (ratio)", "one machine", "n_jobs=2"]
-    told([*headers, "1 worker", "2 workers"], rows)
+    print_table([*headers, "1 worker", "2 workers"], rows)
 
 
 def plan(client: Client) -> DaskPool:
@@ -155,18 +162,19 @@ def the_model(clients: dict[int, Client], least: float) -> dict[bool, np.ndarray
     """Measure, fit, check, and return the constants without a cluster and with one."""
     times: dict[Run, float] = {}
     for size, group in groupby(FITTED + CHECKED, key=lambda run: run.size):
-        mine = list(group)
-        pools = [(pool_of(run, clients), None) for run in mine]
-        times |= zip(mine, best_times(size, pools, SGDClassifier(), least), strict=True)
+        measured = list(group)
+        pools = [(pool_of(run, clients), None) for run in measured]
+        times |= zip(measured, best_times(size, pools, SGDClassifier(), least), strict=True)
     constants = {}
     for on_cluster in (False, True):
-        mine = [run for run in FITTED if bool(run.n_workers) == on_cluster]
-        constants[on_cluster] = fitted([run.terms for run in mine], [times[run] for run in mine])
-    names = ["a step (ms)", "a shard (ms)", "a megabyte (ms)", "a visit (ns)", "a feature (ns)"]
+        chosen = [run for run in FITTED if bool(run.n_workers) == on_cluster]
+        terms, measured = [run.terms for run in chosen], [times[run] for run in chosen]
+        constants[on_cluster] = fitted(terms, measured)
+    names = ["per step (ms)", "per shard (ms)", "per MB (ms)", "per visit (ns)", "per feature (ns)"]
     units = np.array([1e3, 1e3, 1e9, 1e9, 1e9])
     cluster = [f"{value:.3g}" for value in constants[True] * units]
     first, *others = [f"{value:.3g}" for value in constants[False] * units[[0, 3, 4]]]
-    told(["", *names], [["cluster", *cluster], ["one machine", first, "", "", *others]])
+    print_table(["", *names], [["cluster", *cluster], ["one machine", first, "", "", *others]])
     compare(FITTED, times, constants, "Used for fitting")
     compare(CHECKED, times, constants, "Not used for fitting")
     return constants
@@ -183,23 +191,23 @@ def compare(
 ) -> None:
     rows, errors = [], []
     for run in runs:
-        told_by = float(constants[bool(run.n_workers)] @ run.terms)
-        errors.append(told_by / times[run] - 1)
+        predicted = float(constants[bool(run.n_workers)] @ run.terms)
+        errors.append(predicted / times[run] - 1)
         where = run[1:] if run.n_workers else ("none", "")
-        both = milliseconds(times[run]), milliseconds(told_by)
+        both = milliseconds(times[run]), milliseconds(predicted)
         rows.append([*run.size, *where, *both, f"{errors[-1]:+.0%}"])
     CONSOLE.print(f"{title}; the median error is {np.median(np.abs(errors)):.0%}:")
     headers = ["voters", "rows", "features", "workers", "shards"]
-    told([*headers, "measured (ms)", "model (ms)", "error"], rows)
+    print_table([*headers, "measured (ms)", "model (ms)", "error"], rows)
 
 
-def the_models_word(constants: dict[bool, np.ndarray]) -> None:
+def print_predictions(constants: dict[bool, np.ndarray]) -> None:
     """Print hours for a billion rows, by what a visit costs, on one core and on many workers."""
     size = Size(400, 100_000, 20)
     linear = float(constants[False][1:] @ [1, size.features])
-    kinds = [("linear", linear), *((f"{c} us a visit", c * 1e-6) for c in (1, 10, 100))]
+    voter_types = [("linear", linear), *((f"{c} us per visit", c * 1e-6) for c in (1, 10, 100))]
     rows = []
-    for (name, visit), voters in product(kinds, (400, 12)):
+    for (name, visit), voters in product(voter_types, (400, 12)):
         times = [constants[False][0] + voters * size.rows * visit]
         for n_workers in (2, 10, 100):
             busy = min(n_workers, voters)
@@ -207,9 +215,11 @@ def the_models_word(constants: dict[bool, np.ndarray]) -> None:
             overhead = constants[True][:3] @ [1, busy, size.n_bytes]
             network = size.n_bytes * np.log2(1 + busy) / NETWORK
             times.append(overhead + network + -(-voters // busy) * size.rows * visit)
-        hours = [1e9 / size.rows * each / 3600 for each in times]
-        rows.append([name, voters, *(f"{each:.3g}" for each in hours)])
-    told(["voters", "how many", "one core (h)", "2 workers", "10 workers", "100 workers"], rows)
+        hours = [1e9 / size.rows * seconds / 3600 for seconds in times]
+        rows.append([name, voters, *(f"{value:.3g}" for value in hours)])
+    print_table(
+        ["voters", "how many", "one core (h)", "2 workers", "10 workers", "100 workers"], rows
+    )
 
 
 def main() -> None:
@@ -218,7 +228,7 @@ def main() -> None:
     least = parser.parse_args().least
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     options = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-    # what Dask sets besides, MALLOC_TRIM_THRESHOLD_, makes large arrays dear
+    # what Dask sets besides, MALLOC_TRIM_THRESHOLD_, makes large arrays slow
     environment = {"distributed.nanny.pre-spawn-environ": {"OMP_NUM_THREADS": 1}}
     with (
         dask.config.set(environment),
@@ -230,7 +240,7 @@ def main() -> None:
         clients = {1: client_of_one, 2: client_of_two}
         slow_and_fast(clients, least)
         constants = the_model(clients, least)
-    the_models_word(constants)
+    print_predictions(constants)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Streams that drift: test-then-train accuracy and rows a CPU second against what one would pick.
+"""Concept drift: prequential accuracy and rows per CPU second, against what one would pick.
 
 Four streams with known drift, each from several seeds. Every batch is
 predicted first and learned from afterwards; river's models do so row by row. Settings of ours were
@@ -28,13 +28,14 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
 from skliquid import LiquidEnsembleClassifier
+from skliquid.mechanisms import as_mechanism
 
 BATCH = 100
 SMOOTH = 10
 PAGE = resource.getpagesize()
 
 
-# Streams: rows, labels, and where the world changes
+# Streams: rows, labels, and where the concept changes
 
 
 def abrupt(n_rows: int, rng: Generator) -> tuple[np.ndarray, np.ndarray, list[int]]:
@@ -84,7 +85,7 @@ def _noisy(y: np.ndarray, share: float, rng: Generator) -> np.ndarray:
 STREAMS = {"abrupt": abrupt, "gradual": gradual, "recurring": recurring, "harder": harder}
 
 
-# Learners: batches in, whether each prediction was right out
+# Learners: batches in, whether each prediction was correct out
 
 
 def by_batches(make: Callable[[int], Any]) -> Callable[..., Iterator[np.ndarray]]:
@@ -113,7 +114,10 @@ def row_by_row(make: Callable[[int], Any]) -> Callable[..., Iterator[np.ndarray]
     return learn
 
 
-def _ours(**changes: Any) -> Callable[..., Iterator[np.ndarray]]:
+def _ours(mechanism: str | None = None) -> Callable[..., Iterator[np.ndarray]]:
+    """Return the preset, or the preset with another mechanism and the same vote weights."""
+    weighted = mechanism and as_mechanism(mechanism, vote_weights="delegated_log_odds")
+    changes: dict[str, Any] = {"mechanism": weighted} if weighted else {}
     return by_batches(
         lambda seed: LiquidEnsembleClassifier.for_streams(random_state=seed, **changes)
     )
@@ -134,10 +138,10 @@ def _bagging(seed: int) -> Any:
 OURS = "LiquidEnsembleClassifier.for_streams()"
 LEARNERS = {
     OURS: _ours(),
-    "the same, not revocable": _ours(revocable=False),
-    "the same, learning_slopes": _ours(mechanism="learning_slopes"),
-    "the same, pruned at random": _ours(mechanism="random", revocable=False),
-    "the same, nobody delegates": _ours(mechanism="direct", revocable=False),
+    "the same, not revocable": _ours("proportional_weighted"),
+    "the same, learning_slopes": _ours("learning_slopes"),
+    "the same, pruned at random": _ours("random"),
+    "the same, nobody delegates": _ours("direct"),
     "SGDClassifier(), as it is": by_batches(lambda seed: SGDClassifier(random_state=seed)),
     "SGDClassifier, constant rate": by_batches(_constant),
     "river's adaptive random forest": row_by_row(_forest),
@@ -165,14 +169,14 @@ def run(learner: str, stream: str, seed: int, n_rows: int) -> Run:
 
 
 def table(runs: list[Run]) -> str:
-    lines = [f"| | {' | '.join(STREAMS)} | rows a CPU second |", "| --- |" + " --- |" * 5]
+    lines = [f"| | {' | '.join(STREAMS)} | rows per CPU second |", "| --- |" + " --- |" * 5]
     for learner in LEARNERS:
-        cells, mine = [], [each for each in runs if each.learner == learner]
+        cells, own = [], [run for run in runs if run.learner == learner]
         for stream in STREAMS:
-            shares = [100 * each.is_right[BATCH:].mean() for each in mine if each.stream == stream]
+            shares = [100 * run.is_right[BATCH:].mean() for run in own if run.stream == stream]
             error = np.std(shares, ddof=1) / np.sqrt(len(shares)) if len(shares) > 1 else 0
             cells.append(f"{np.mean(shares):.1f} ± {error:.1f}")
-        speed = sum(len(each.is_right) for each in mine) / sum(each.seconds for each in mine)
+        speed = sum(len(run.is_right) for run in own) / sum(run.seconds for run in own)
         lines.append(f"| {learner} | {' | '.join(cells)} | {speed:,.0f} |")
     return "\n".join(lines)
 
@@ -190,24 +194,24 @@ def draw(runs: list[Run], path: Path) -> None:
     figure, axes = plt.subplots(4, 1, figsize=(9, 12), layout="constrained")
     for axis, stream in zip(axes, STREAMS, strict=True):
         for learner, colour in SHOWN.items():
-            mine = [each for each in runs if (each.learner, each.stream) == (learner, stream)]
-            share = np.mean([each.is_right for each in mine], axis=0)
+            own = [run for run in runs if (run.learner, run.stream) == (learner, stream)]
+            share = np.mean([run.is_right for run in own], axis=0)
             share = share.reshape(-1, BATCH).mean(axis=1)
             smooth = np.convolve(share, np.ones(SMOOTH) / SMOOTH, mode="valid")
             at = (np.arange(len(smooth)) + SMOOTH) * BATCH
             axis.plot(at, smooth, color=colour, label=learner, lw=2 if learner == OURS else 1.2)
-        for turn in mine[0].turns:
+        for turn in own[0].turns:
             axis.axvline(turn, color="0.8", lw=1, zorder=0)
         axis.set(title=stream, ylabel=f"accuracy, last {SMOOTH * BATCH:,} rows")
         axis.spines[["top", "right"]].set_visible(False)
-    axes[-1].set_xlabel("rows seen; grey lines: the world changes")
+    axes[-1].set_xlabel("rows seen; grey lines: the concept changes")
     axes[0].legend(frameon=False, fontsize=8, ncols=2, loc="lower right")
     figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
-def for_ever(n_rows: int) -> str:
+def without_end(n_rows: int) -> str:
     """Return time and memory of every tenth of a long stream."""
-    lines = ["| rows so far | microseconds a row | resident memory |", "| --- | --- | --- |"]
+    lines = ["| rows so far | microseconds per row | resident memory |", "| --- | --- | --- |"]
     X, y, _ = recurring(80_000, np.random.default_rng(0))
     ensemble, start = LiquidEnsembleClassifier.for_streams(random_state=0), process_time()
     for seen in range(0, n_rows, BATCH):
@@ -233,18 +237,19 @@ def main() -> None:
     )
     options = parser.parse_args()
     if options.for_ever:
-        print(for_ever(options.for_ever))
+        print(without_end(options.for_ever))
         return
     rows = options.rows - options.rows % (8 * BATCH)
     todo = [(m, s, seed) for m in LEARNERS for s in STREAMS for seed in options.seeds]
     runs = []
     results = Parallel(n_jobs=options.jobs, return_as="generator_unordered")(
-        delayed(run)(*each, rows) for each in todo
+        delayed(run)(*task, rows) for task in todo
     )
-    for done, each in enumerate(results, 1):
-        runs.append(each)
-        share, speed = each.is_right[BATCH:].mean(), rows / each.seconds
-        print(f"{done}/{len(todo)} {each.learner}, {each.stream}: {share:.3f}, {speed:,.0f} rows/s")
+    for done, result in enumerate(results, 1):
+        runs.append(result)
+        share, speed = result.is_right[BATCH:].mean(), rows / result.seconds
+        name = f"{result.learner}, {result.stream}"
+        print(f"{done}/{len(todo)} {name}: {share:.3f}, {speed:,.0f} rows/s")
     print(table(runs))
     if options.write:
         page = options.write.read_text()

@@ -1,4 +1,4 @@
-"""How much memory does a file larger than memory take, and how many rows a second?
+"""How much memory does a file larger than memory take, and how many rows per second?
 
 Makes a Parquet file of random numbers, categories and missing values, and trains on it: skliquid in
 one pass over all of it, the alternatives on as many of its first rows as they get through in some
@@ -26,20 +26,20 @@ N_NUMBERS = 40
 N_VOTERS, N_FINAL = 80, 12
 ROWS_IN_A_GROUP = 100_000
 TOWNS = [f"town {k}" for k in range(30)]
-KINDS = ["walk", "ride", "drive", "fly"]
+TRAVEL = ["walk", "ride", "drive", "fly"]
 
 
 def make_file(path: Path, gigabytes: float) -> None:
-    """Write about that much, a row group at a time, of which nothing can be packed away."""
+    """Write about that much, one row group at a time, of numbers that cannot be compressed."""
     rng, writer = np.random.default_rng(0), None
     while writer is None or path.stat().st_size < gigabytes * 1e9:
-        table = some_rows(rng)
+        table = row_group(rng)
         writer = writer or pq.ParquetWriter(path, table.schema)
         writer.write_table(table)
     writer.close()
 
 
-def some_rows(rng: np.random.Generator) -> pa.Table:
+def row_group(rng: np.random.Generator) -> pa.Table:
     X = rng.normal(size=(N_NUMBERS, ROWS_IN_A_GROUP))
     town = rng.integers(len(TOWNS), size=ROWS_IN_A_GROUP)
     margin = X[:5].sum(axis=0) + 2 * X[5] * X[6] + 0.1 * town + rng.normal(size=ROWS_IN_A_GROUP)
@@ -47,7 +47,7 @@ def some_rows(rng: np.random.Generator) -> pa.Table:
     for k in (0, 7):
         columns[f"x{k}"] = pa.array(X[k], mask=rng.random(ROWS_IN_A_GROUP) < 0.05)
     columns["town"] = pa.array(np.array(TOWNS)[town])
-    columns["kind"] = pa.array(np.array(KINDS)[rng.integers(len(KINDS), size=ROWS_IN_A_GROUP)])
+    columns["travel"] = pa.array(np.array(TRAVEL)[rng.integers(4, size=ROWS_IN_A_GROUP)])
     columns["bought"] = pa.array((margin > 1.5).astype(int))
     return pa.table(columns)
 
@@ -115,11 +115,11 @@ def river_models(path: Path, seconds: float, n_models: int = N_VOTERS) -> int:
 
     numbers = [f"x{k}" for k in range(N_NUMBERS)]
     imputer = StatImputer(*((name, Mean()) for name in numbers))
-    coder = (Select(*numbers) | imputer | StandardScaler()) + (
-        Select("town", "kind") | OneHotEncoder()
+    encoding = (Select(*numbers) | imputer | StandardScaler()) + (
+        Select("town", "travel") | OneHotEncoder()
     )
     one = LogisticRegression()
-    model = coder | (one if n_models == 1 else BaggingClassifier(one, n_models=n_models, seed=0))
+    model = encoding | (one if n_models == 1 else BaggingClassifier(one, n_models=n_models, seed=0))
 
     def learn(rows: list[dict[str, Any]]) -> None:
         for row in rows:
@@ -143,13 +143,13 @@ def dask_incremental(path: Path, seconds: float) -> int:
 
     from skliquid.streams import increments_from
 
-    coder = increments_from(path, target="bought", classes=[0, 1]).coder
+    encoder = increments_from(path, target="bought", classes=[0, 1]).encoding.encoder
     frame = dd.read_parquet(path, split_row_groups=1)
     n_parts = min(frame.npartitions, max(int(seconds * 50_000 / ROWS_IN_A_GROUP), 1))
     parts = frame.partitions[:n_parts].to_delayed()
-    width = coder.transform(frame.head(5)).shape[1]
+    width = encoder.transform(frame.head(5)).shape[1]
     X = [
-        da.from_delayed(dask.delayed(coder.transform)(part), (ROWS_IN_A_GROUP, width), float)
+        da.from_delayed(dask.delayed(encoder.transform)(part), (ROWS_IN_A_GROUP, width), float)
         for part in parts
     ]
     y = [da.from_delayed(part["bought"], (ROWS_IN_A_GROUP,), int) for part in parts]
@@ -172,7 +172,7 @@ def for_some_time(parts: Any, learn: Callable[..., None], seconds: float) -> int
 
 MEASURED: dict[str, Callable[[Path, float], int]] = {
     "skliquid's imports alone": imports_alone,
-    f"skliquid, {N_VOTERS} voters of the default kind, {N_FINAL} left": ours,
+    f"skliquid, {N_VOTERS} default voters, {N_FINAL} left": ours,
     f"skliquid, {N_VOTERS} `SGDClassifier`, {N_FINAL} left": ours_with_plain_voters,
     "`skliquid train`": command_line,
     f"a loop over {N_VOTERS} `SGDClassifier.partial_fit`": plain_loop,
@@ -186,15 +186,15 @@ MEASURED: dict[str, Callable[[Path, float], int]] = {
 def measure(name: str, path: Path, seconds: float) -> dict[str, Any]:
     """Return rows, seconds and megabytes of one method, in this process."""
     MEASURED[name](path.with_name("small.parquet"), 1.0)  # imports
-    start, cpu = time.perf_counter(), time.process_time()
-    n_rows = MEASURED[name](path, seconds)
     whose = resource.RUSAGE_CHILDREN if name == "`skliquid train`" else resource.RUSAGE_SELF
-    megabytes = resource.getrusage(whose).ru_maxrss / 1024
+    start, before = time.perf_counter(), resource.getrusage(whose)
+    n_rows = MEASURED[name](path, seconds)
+    taken, after = time.perf_counter() - start, resource.getrusage(whose)
     return {
         "rows": n_rows,
-        "seconds": time.perf_counter() - start,
-        "cpu": time.process_time() - cpu,
-        "megabytes": megabytes,
+        "seconds": taken,
+        "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        "megabytes": after.ru_maxrss / 1024,
     }
 
 
@@ -205,15 +205,19 @@ def measured(path: Path, seconds: float) -> Iterator[dict[str, Any]]:
         done = subprocess.run(
             [*command, "--seconds", str(seconds)], stdout=subprocess.PIPE, check=True, text=True
         )
-        found = json.loads(done.stdout.splitlines()[-1])
+        figures = json.loads(done.stdout.splitlines()[-1])
         yield {
             "": name,
-            "rows": f"{found['rows']:,}",
-            "rows a second": f"{found['rows'] / found['seconds']:,.0f}" if found["rows"] else "",
-            "rows a second of CPU": f"{found['rows'] / found['cpu']:,.0f}" if found["rows"] else "",
-            "peak memory, MB": f"{found['megabytes']:.0f}",
+            "rows": f"{figures['rows']:,}",
+            "rows per second": f"{figures['rows'] / figures['seconds']:,.0f}"
+            if figures["rows"]
+            else "",
+            "rows per CPU second": f"{figures['rows'] / figures['cpu']:,.0f}"
+            if figures["rows"]
+            else "",
+            "peak memory, MB": f"{figures['megabytes']:.0f}",
         }
-        print(json.dumps({name: found}), file=sys.stderr, flush=True)
+        print(json.dumps({name: figures}), file=sys.stderr, flush=True)
 
 
 def main() -> None:

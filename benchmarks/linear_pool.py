@@ -1,4 +1,4 @@
-"""How much sooner is the linear pool than a loop over SGDClassifier, or than another version?
+"""How much faster is the linear pool than a loop over SGDClassifier, or than another version?
 
 Each figure is a ratio of two times in the same run, on spambase (57 raw features, 2300 training
 rows), one thread unless said otherwise. A second table fits well-known ensembles on the same data.
@@ -37,6 +37,11 @@ from skliquid import LiquidEnsembleClassifier
 from skliquid.datasets import load_dataset
 from skliquid.pools import LinearPool
 from skliquid.schedules import Rounded
+
+try:
+    from skliquid.rows import Rows
+except ImportError:  # of versions to compare with, whose pools take X and y
+    Rows = None
 
 N_VOTERS, N_TRAIN = 350, 2300
 CLASSES = np.array([0, 1])
@@ -83,9 +88,14 @@ def voters(n: int, **options: object) -> list[SGDClassifier]:
     return [SGDClassifier(random_state=seed, **options) for seed in range(n)]
 
 
-def each(action: str, some: list[SGDClassifier], *data: np.ndarray) -> Callable:
-    """Return a loop that asks each of some classifiers for the same."""
-    return lambda: [getattr(voter, action)(*data) for voter in some]
+def loop_of(action: str, voters: list[SGDClassifier], *data: np.ndarray) -> Callable:
+    """Return a loop that asks every classifier for the same."""
+    return lambda: [getattr(voter, action)(*data) for voter in voters]
+
+
+def rows_of(X: np.ndarray, y: np.ndarray) -> tuple:
+    """Return the rows as arguments of a pool's methods."""
+    return (X, y) if Rows is None else (Rows(X, y),)
 
 
 def ensemble(pool: str, size: int, rate: float, **options: object) -> LiquidEnsembleClassifier:
@@ -106,27 +116,29 @@ def pool_rows(X: np.ndarray, y: np.ndarray) -> Iterator[Row]:
     """Yield the parts of a trial."""
     everyone, ten = np.arange(N_VOTERS), np.arange(10)
     pool = LinearPool(voters(N_VOTERS), CLASSES)
-    pool.train(everyone, X[:25], y[:25])
+    pool.train(everyone, *rows_of(X[:25], y[:25]))
     loop = voters(N_VOTERS)
     for voter in loop:
         voter.partial_fit(X[:25], y[:25], classes=CLASSES)
     for u, aim in ((25, "1000x"), (65, "450x")):
         cut = X[:u], y[:u]
-        ours, theirs = partial(pool.train, everyone, *cut), each("partial_fit", loop, *cut)
+        ours = partial(pool.train, everyone, *rows_of(*cut))
+        theirs = loop_of("partial_fit", loop, *cut)
         yield Row(f"increment of {u} rows, {N_VOTERS} voters", aim, ours, theirs, 20)
     cut = X[:25], y[:25]
-    ours, theirs = partial(pool.accuracy, everyone, *cut), each("score", loop, *cut)
+    ours, theirs = partial(pool.accuracy, everyone, *rows_of(*cut)), loop_of("score", loop, *cut)
     yield Row("accuracy of all voters, 25 rows", "3000x", ours, theirs, 50)
-    for label, some, times, aim in (
+    for label, rows, times, aim in (
         ("2300 rows", X[N_TRAIN:], 1, "40x"),
         ("one row", X[:1], 50, "400x"),
     ):
-        ours, theirs = partial(pool.vote, everyone, some), each("predict", loop, some)
+        ours, theirs = partial(pool.vote, everyone, rows), loop_of("predict", loop, rows)
         yield Row(f"predict, {label}, {N_VOTERS} voters", aim, ours, theirs, times)
     train = X[:N_TRAIN], y[:N_TRAIN]
     for n_jobs, aim in ((1, "6x"), (2, "11x")):
         final = LinearPool(voters(10), CLASSES, n_jobs)
-        ours, theirs = partial(final.finish, ten, *train), each("fit", voters(10), *train)
+        ours = partial(final.finish, ten, *rows_of(*train))
+        theirs = loop_of("fit", voters(10), *train)
         name = f"final fit of 10 voters, {n_jobs} thread(s)"
         yield Row(name, aim, ours, theirs, 5, perf_counter)
 
@@ -142,7 +154,7 @@ def trial_rows(X: np.ndarray, y: np.ndarray) -> Iterator[Row]:
 
 
 def other_rows(X: np.ndarray, y: np.ndarray) -> Iterator[Row]:
-    """Yield other losses, and data of other kinds, for twelve voters."""
+    """Yield other losses, and other types of data, for twelve voters."""
     rng = np.random.default_rng(0)
     cases = [
         (loss, {"loss": loss}, X[:N_TRAIN], y[:N_TRAIN])
@@ -152,38 +164,39 @@ def other_rows(X: np.ndarray, y: np.ndarray) -> Iterator[Row]:
         (f"{loss}, averaged", {"loss": loss, "average": True}, X[:N_TRAIN], y[:N_TRAIN])
         for loss in ("hinge", "log_loss")
     ]
-    for name, some in (
+    for name, rows in (
         ("single precision, 10,000 x 100", rng.normal(size=(10_000, 100)).astype(np.float32)),
         (
             "sparse, 5,000 x 10,000, 1 %",
             scipy.sparse.random(5_000, 10_000, 0.01, "csr", random_state=0),
         ),
     ):
-        n_rows, n_features = some.shape
-        labels = (some @ rng.normal(size=n_features) + rng.normal(size=n_rows) > 0).astype(int)
-        cases.append((name, {}, some, labels))
+        n_rows, n_features = rows.shape
+        labels = (rows @ rng.normal(size=n_features) + rng.normal(size=n_rows) > 0).astype(int)
+        cases.append((name, {}, rows, labels))
     for case in cases:
         yield from rows_of_twelve(*case)
 
 
-def rows_of_twelve(name: str, options: dict, some: np.ndarray, y: np.ndarray) -> Iterator[Row]:
+def rows_of_twelve(name: str, options: dict, X: np.ndarray, y: np.ndarray) -> Iterator[Row]:
     twelve, loop = np.arange(12), voters(12, **options)
     pool = LinearPool(voters(12, **options), CLASSES)
-    pool.finish(twelve, some, y)
+    whole, cut = rows_of(X, y), rows_of(X[:65], y[:65])
+    pool.finish(twelve, *whole)
     for voter in loop:
-        voter.partial_fit(some[:65], y[:65], classes=CLASSES)
+        voter.partial_fit(X[:65], y[:65], classes=CLASSES)
     for label, ours, theirs, times in (
-        ("final fit", partial(pool.finish, twelve, some, y), ("fit", some, y), 1),
+        ("final fit", partial(pool.finish, twelve, *whole), ("fit", X, y), 1),
         (
             "increment of 65 rows",
-            partial(pool.train, twelve, some[:65], y[:65]),
-            ("partial_fit", some[:65], y[:65]),
+            partial(pool.train, twelve, *cut),
+            ("partial_fit", X[:65], y[:65]),
             20,
         ),
-        ("predict", partial(pool.vote, twelve, some), ("predict", some), 5),
+        ("predict", partial(pool.vote, twelve, X), ("predict", X), 5),
     ):
-        action, *of = theirs
-        yield Row(f"{label}, 12 voters, {name}", "", ours, each(action, loop, *of), times)
+        action, *data = theirs
+        yield Row(f"{label}, 12 voters, {name}", "", ours, loop_of(action, loop, *data), times)
 
 
 def all_rows(X: np.ndarray, y: np.ndarray) -> list[Row]:
@@ -194,8 +207,7 @@ def figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
     """Return figures that are not ratios to a loop."""
     rows = [step_figures(n_features) for n_features in (5, 17, 57)]
     for n in (8, 12, 40):
-        pool, some = LinearPool(voters(n), CLASSES), np.arange(n)
-        taken = in_turns(pool, some, X[:N_TRAIN], y[:N_TRAIN])
+        taken = in_turns(LinearPool(voters(n), CLASSES), n, X[:N_TRAIN], y[:N_TRAIN])
         gain = f"{np.median(taken[1]) / np.median(taken[2]):.2f}x"
         rows.append((f"two threads against one, final fit of {n} voters", "1x", gain))
     name = "increment, 10,000 voters / 350, over linear growth"
@@ -204,12 +216,14 @@ def figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:
     return [*rows, *(row for part in parts for row in part(X, y))]
 
 
-def in_turns(pool: LinearPool, some: np.ndarray, X: np.ndarray, y: np.ndarray) -> dict:
+def in_turns(pool: LinearPool, n_voters: int, X: np.ndarray, y: np.ndarray) -> dict:
     """Return seconds of final fits with one thread and with two, in turns."""
-    taken = {1: [], 2: []}
+    taken, rows = {1: [], 2: []}, rows_of(X, y)
     for n_jobs in (1, 2) * 30:  # so that a slow moment of the machine meets both
         pool.n_jobs = n_jobs
-        taken[n_jobs].append(best(lambda: pool.finish(some, X, y), 1, perf_counter))
+        taken[n_jobs].append(
+            best(partial(pool.finish, np.arange(n_voters), *rows), 1, perf_counter)
+        )
     return taken
 
 
@@ -220,41 +234,41 @@ def step_figures(n_features: int) -> tuple[str, str, str]:
     y = (X @ rng.normal(size=n_features) + rng.normal(size=N_TRAIN) > 0).astype(int)
     options = {"max_iter": 20, "n_iter_no_change": 1000}
     twelve = [SGDClassifier(random_state=seed, **options) for seed in range(12)]
-    pool = LinearPool(twelve, CLASSES)
-    n_steps = pool.finish(np.arange(12), X, y)
-    ours = 1e9 * best(lambda: pool.finish(np.arange(12), X, y), 30) / n_steps
+    finish = partial(LinearPool(twelve, CLASSES).finish, np.arange(12), *rows_of(X, y))
+    n_steps = finish()
+    ours = 1e9 * best(finish, 30) / n_steps
     theirs = 1e9 * best(lambda: [voter.fit(X, y) for voter in twelve], 3) / n_steps
     name = f"a step with all lanes busy, {n_features} features, pool / loop"
     return name, "", f"{ours:.0f} / {theirs:.0f} ns"
 
 
 def growth(X: np.ndarray, y: np.ndarray) -> float:
-    """Return how much dearer a voter is among 10,000 than among 350."""
+    """Return how much more time a voter takes among 10,000 than among 350."""
     pools = {n: LinearPool(voters(n), CLASSES) for n in (350, 10_000)}
-    each = {n: [] for n in pools}
+    per_voter, rows = {n: [] for n in pools}, rows_of(X[:65], y[:65])
     for _ in range(15):  # in turns, as above, and as many steps of either
         for n, pool in pools.items():
             times = 10_000 // n
-            train = partial(pool.train, np.arange(n), X[:65], y[:65])
-            each[n].append(best(lambda: [train() for _ in range(times)], 1) / times / n)
-    return min(each[10_000]) / min(each[350])
+            train = partial(pool.train, np.arange(n), *rows)
+            per_voter[n].append(best(lambda: [train() for _ in range(times)], 1) / times / n)
+    return min(per_voter[10_000]) / min(per_voter[350])
 
 
 def side_by_side(X: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, str, str]]:
     """Yield what four voters side by side take, against one after the other."""
     twelve = np.arange(12)
     for dtype in (np.float64, np.float32):
-        some = X[:N_TRAIN].astype(dtype)
+        rows = rows_of(X[:N_TRAIN].astype(dtype), y[:N_TRAIN])
         for loss in ("hinge", "modified_huber", "log_loss"):
             for average in (False, True):
                 options = {"loss": loss, "average": average, "max_iter": 20}
                 pool = LinearPool(voters(12, n_iter_no_change=1000, **options), CLASSES)
-                n_steps = pool.finish(twelve, some, y[:N_TRAIN])
+                n_steps = pool.finish(twelve, *rows)
                 taken = {"four": [], "one": []}
                 for _ in range(7):  # in turns
                     for key, groups in (("four", [twelve]), ("one", twelve[:, None])):
-                        finish = partial(map, partial(pool.finish, X=some, y=y[:N_TRAIN]), groups)
-                        taken[key].append(best(lambda: list(finish()), 1))
+                        seconds = best(lambda: [pool.finish(g, *rows) for g in groups], 1)
+                        taken[key].append(seconds)
                 four, one = (1e9 * np.median(taken[key]) / n_steps for key in ("four", "one"))
                 name = f"{loss}{', averaged' if average else ''}, {np.dtype(dtype)}"
                 figure = f"{four:.0f} / {one:.0f} ns, {one / four:.2f}x"
@@ -268,29 +282,27 @@ def by_instructions(X: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, str, st
     widest, twelve = native.instructions(), np.arange(12)
     names = native.instruction_sets()
     for dtype in (np.float64, np.float32):
-        some = X[:N_TRAIN].astype(dtype)
+        rows = rows_of(X[:N_TRAIN].astype(dtype), y[:N_TRAIN])
         for loss in ("hinge", "log_loss"):
             taken = []
-            pool = LinearPool(voters(12, loss=loss), CLASSES)
+            finish = partial(LinearPool(voters(12, loss=loss), CLASSES).finish, twelve, *rows)
             for name in names:
                 native.use_instructions(name)
-                n_steps = pool.finish(twelve, some, y[:N_TRAIN])
-                taken.append(
-                    1e9 * best(lambda: pool.finish(twelve, some, y[:N_TRAIN]), 7) / n_steps
-                )
-            figure = " / ".join(f"{each:.0f}" for each in taken) + " ns"
+                n_steps = finish()
+                taken.append(1e9 * best(finish, 7) / n_steps)
+            figure = " / ".join(f"{nanoseconds:.0f}" for nanoseconds in taken) + " ns"
             yield f"a step, {loss}, {np.dtype(dtype)}, {' / '.join(names)}", "", figure
     numbers, taken = np.random.default_rng(0).normal(size=100_000), []
     for name in names:
         native.use_instructions(name)
         taken.append(1e4 * best(lambda: native.cosines(numbers, 1.0), 20))
     native.use_instructions(widest)
-    figure = " / ".join(f"{each:.1f}" for each in taken) + " ns"
+    figure = " / ".join(f"{nanoseconds:.1f}" for nanoseconds in taken) + " ns"
     yield f"a cosine, {' / '.join(names)}", "", figure
 
 
 def pruned_against_full(X: np.ndarray, y: np.ndarray) -> Iterator[tuple[str, str, str]]:
-    """Yield what a pruned trial takes, of what training everyone in full takes."""
+    """Yield what a pruned trial takes, of what training all voters in full takes."""
     X, y = X[:N_TRAIN], y[:N_TRAIN]
     settings = {"u = 25, rate 0.2": (25, 0.2), "u = 65, rate 0.05": (65, 0.05)}
     models = [ensemble("linear", 25, 0.0, mechanism="direct")]
@@ -357,7 +369,7 @@ def against(python: str, rounds: int) -> Table:
 
 
 def work() -> None:
-    """Take the measurements that come by name, and say how many seconds each took."""
+    """Take the measurements that are asked for by name, and print how many seconds each took."""
     rows = {row.name: row for row in all_rows(*data())}
     print(json.dumps(list(rows)), flush=True)
     for line in sys.stdin:

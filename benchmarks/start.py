@@ -29,16 +29,16 @@ import sklearn.ensemble
 say(imported=time.perf_counter() - started)
 """
 SKLIQUID = """
-import skliquid
+from skliquid import LiquidEnsembleClassifier
 imported = time.perf_counter()
 import numpy as np
 rng = np.random.default_rng(0)
 X = rng.normal(size=(2000, 20))
 y = X[:, 0] + rng.normal(size=2000) > 0
 started_fit = time.perf_counter()
-skliquid.LiquidEnsembleClassifier(random_state=0).fit(X, y)
+LiquidEnsembleClassifier(random_state=0).fit(X, y)
 fitted = time.perf_counter()
-skliquid.LiquidEnsembleClassifier(random_state=0).fit(X, y)
+LiquidEnsembleClassifier(random_state=0).fit(X, y)
 again = time.perf_counter()
 say(imported=imported - started, first=fitted - started_fit, second=again - fitted)
 """
@@ -78,7 +78,7 @@ def main() -> None:
     table = Table("", "import (s)", "first fit (s)", "second fit (s)", "memory (MB)", box=MARKDOWN)
     for name, said in figures.items():
         columns = ("imported", "first", "second", "memory")
-        medians = [np.median([each.get(column, np.nan) for each in said]) for column in columns]
+        medians = [np.median([run.get(column, np.nan) for run in said]) for column in columns]
         digits = (2, 3, 3, 0)
         cells = zip(medians, digits, strict=True)
         table.add_row(name, *("" if np.isnan(m) else f"{m:.{d}f}" for m, d in cells))

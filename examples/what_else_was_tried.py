@@ -1,15 +1,14 @@
 """What else could bring the reproduced accuracies closer to the published ones?
 
 The rules reconstructed from the paper leave gaps: Random Better and Proportional Better at the
-second setting, Random on ionosphere, and all mechanisms on breast-cancer-w. This script tries
-other readings of what the paper leaves open, one at a time, with the same splits and seeds, and
-prints the distance of each to the published accuracies.
+second setting, Random on ionosphere, and all mechanisms on breast-cancer-w. This tries other
+readings of what the paper leaves open, one at a time, with the same splits and seeds, and prints
+how far each comes from the published accuracies.
 """
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -22,8 +21,8 @@ from rich.progress import track
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 
-from skliquid import LiquidEnsembleClassifier, Mechanism, training
-from skliquid.accuracy_estimate import AccuracyEstimate
+from skliquid import Competence, LiquidEnsembleClassifier, Mechanism, as_mechanism
+from skliquid.competence import AccuracyEstimate
 from skliquid.datasets import DATASET_NAMES, available_datasets, load_dataset
 from skliquid.experiments.estimates import published
 from skliquid.experiments.spec import LABELS
@@ -35,32 +34,32 @@ SETTINGS = {name: setting for setting, name in PUBLISHED_SETTINGS.items()}
 
 
 def sorted_positions(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Encode each column by the positions of its categories in sorted order."""
+    """Code each column by the positions of its categories in sorted order."""
     return [np.unique(column, return_inverse=True)[1] for column in columns]
 
 
 def one_table(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Encode all columns by one list of all categories, in sorted order."""
+    """Code all columns by one list of all categories, in sorted order."""
     words = np.unique(np.concatenate(columns)) if columns else np.array([])
     return [np.searchsorted(words, column) for column in columns]
 
 
 def order_of_appearance(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Encode each column by the order in which its categories first occur."""
-    encoded = []
+    """Code each column by the order in which its categories first come."""
+    coded = []
     for column in columns:
         _, first, codes = np.unique(column, return_index=True, return_inverse=True)
-        encoded.append(np.argsort(np.argsort(first))[codes])
-    return encoded
+        coded.append(np.argsort(np.argsort(first))[codes])
+    return coded
 
 
 def letters(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Encode each category by the character code of its first letter."""
+    """Code each category by the number of its first letter."""
     return [np.array([ord(word[0]) for word in column]) for column in columns]
 
 
 class DrawnWithReplacement(ClassifierMixin, BaseEstimator):
-    """An ``SGDClassifier`` that draws 20 features with replacement, so that some occur twice."""
+    """An ``SGDClassifier`` that draws 20 features with replacement, so that some come twice."""
 
     def __init__(self, n_features: int = 20, random_state: int | None = None):
         self.n_features = n_features
@@ -78,7 +77,7 @@ class DrawnWithReplacement(ClassifierMixin, BaseEstimator):
         return self
 
     def fit(self, X: Any, y: Any) -> "DrawnWithReplacement":
-        """Train from scratch."""
+        """Begin again."""
         vars(self).pop("inner_", None)
         return self.partial_fit(X, y, np.unique(y))
 
@@ -87,23 +86,17 @@ class DrawnWithReplacement(ClassifierMixin, BaseEstimator):
         return self.inner_.predict(X[:, self.columns_])
 
 
-@contextmanager
-def averages_from_one() -> Iterator[None]:
-    """Include the initial accuracy of 1, as in Algorithm 1, in all averages."""
+class FromOne(Competence):
+    """Averages that include the 1 from which Algorithm 1 starts each accuracy."""
 
-    def start(n_voters: int, _: Any = None) -> AccuracyEstimate:
+    def estimate(self, n_voters: int, *, is_revocable: bool) -> AccuracyEstimate:  # noqa: ARG002
+        """Return the average before any measurement."""
         ones = np.ones(n_voters, dtype=np.int64)
         return AccuracyEstimate(ones.astype(object), 1, ones, 0 * ones)
 
-    original, training.estimate_of = training.estimate_of, start
-    try:
-        yield
-    finally:
-        training.estimate_of = original
-
 
 def at_least_as_good(gain: NDArray[Any], _: NDArray[Any]) -> NDArray[Any]:
-    """Return equal likelihoods for all candidates that are not worse."""
+    """Give all candidates that are not worse the same chance."""
     return (gain >= 0).astype(float)
 
 
@@ -111,14 +104,14 @@ AT_LEAST_AS_GOOD = Mechanism(least_accurate, at_least_as_good)
 
 READINGS: dict[str, dict[str, Any]] = {
     "as reconstructed": {},
-    "one code table for all columns": {"encoding": one_table},
-    "codes in order of appearance": {"encoding": order_of_appearance},
-    "letters as numbers": {"encoding": letters},
+    "one code table for all columns": {"coding": one_table},
+    "codes in order of appearance": {"coding": order_of_appearance},
+    "letters as numbers": {"coding": letters},
     "features drawn with replacement": {"estimator": DrawnWithReplacement(), "max_features": 1.0},
     "competence measured before training": {"competence": "prequential"},
-    "accuracy of the ensemble when delegation has ended": {"scored_at_end_of_delegation": True},
-    "accuracy of the ensemble after the final fit": {"final_fit": "scratch"},
-    "averages include the initial 1": {"averages_from_one": True},
+    "accuracy of the ensemble when delegation has ended": {"judged": "end of delegation"},
+    "accuracy of the ensemble after the final fit": {"final_fit": True},
+    "averages include the initial 1": {"competence": FromOne("training")},
     "Random Better counts ties as better": {"mechanisms": {"random_better": AT_LEAST_AS_GOOD}},
     "60 % of the rows train": {"train_share": 0.6},
     "two thirds of the rows train": {"train_share": 2 / 3},
@@ -126,51 +119,52 @@ READINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def encoded(name: str, encoding: Callable[..., Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return complete rows, with categories encoded, and labels."""
+def coded(name: str, coding: Callable[..., Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return complete rows, categories coded, and labels."""
     data = load_dataset(name)
-    column_types = np.array(data.column_types)
-    X, column_types = data.X[:, column_types != "time"], column_types[column_types != "time"]
+    used = [k for k, column_type in enumerate(data.column_types) if column_type != "time"]
+    is_category = [data.column_types[k] == "categorical" for k in used]
+    X = data.X[:, used]
     complete = ~pd.isna(X).any(axis=1)
-    X, labels = X[complete], np.unique(data.y[complete], return_inverse=True)[1]
-    is_category = column_types == "categorical"
-    codes = encoding([column.astype(str) for column in X.T[is_category]])
-    if codes:
-        X[:, is_category] = np.column_stack(codes)
-    return X.astype(float), labels
+    X = X[complete]
+    words = [X[:, k].astype(str) for k, is_word in enumerate(is_category) if is_word]
+    codes = iter(coding(words))
+    columns = [
+        next(codes) if is_word else X[:, k].astype(float) for k, is_word in enumerate(is_category)
+    ]
+    labels = np.unique(data.y[complete], return_inverse=True)[1]
+    return np.column_stack(columns).astype(float), labels
 
 
 def accuracies(name: str, reading: str, trial: int) -> list[float]:
     """Return the accuracies on the other rows after one pass, by setting and mechanism."""
     warnings.simplefilter("ignore")
     changes = dict(READINGS[reading])
-    X, y = encoded(name, changes.pop("encoding", sorted_positions))
+    X, y = coded(name, changes.pop("coding", sorted_positions))
     order = np.random.default_rng(trial).permutation(len(y))
     n_train = int(len(y) * changes.pop("train_share", 0.5))
     train, test = order[:n_train], order[n_train:]
-    patch = averages_from_one if changes.pop("averages_from_one", False) else nullcontext
-    mechanisms, scores = changes.pop("mechanisms", {}), []
-    ends_early = changes.pop("scored_at_end_of_delegation", False)
+    mechanisms, found = changes.pop("mechanisms", {}), []
+    ends_early = changes.pop("judged", None) == "end of delegation"
     for (increment_size, rate), mechanism in product(SETTINGS.values(), LABELS):
         ensemble = LiquidEnsembleClassifier.as_in_the_paper(
-            mechanism=mechanisms.get(mechanism, mechanism),
+            mechanism=as_mechanism(mechanisms.get(mechanism, mechanism), candidates="voters"),
             increment_size=increment_size,
             delegation_rate=Rounded(rate, "floor"),
-            final_fit="none",
+            final_fit=False,
             random_state=trial,
         ).set_params(**changes)
-        with patch():
-            ensemble.fit(X[train], y[train], eval_set=(X[test], y[test]) if ends_early else None)
-        score = end_of_delegation(ensemble) if ends_early else ensemble.score(X[test], y[test])
-        scores.append(score)
-    return scores
+        ensemble.fit(X[train], y[train], eval_set=(X[test], y[test]) if ends_early else None)
+        found.append(
+            end_of_delegation(ensemble) if ends_early else ensemble.score(X[test], y[test])
+        )
+    return found
 
 
 def end_of_delegation(ensemble: LiquidEnsembleClassifier) -> float:
-    """Return the accuracy after the last increment with delegations, or at the end."""
-    record = ensemble.record_
-    scores = [increment.eval_accuracy for increment in record if len(increment.delegators)]
-    return scores[-1] if scores else record[-1].eval_accuracy
+    """Return the accuracy at the last increment with a delegation, or at the end."""
+    scores = [each.eval_accuracy for each in ensemble.record_ if len(each.delegators)]
+    return scores[-1] if scores else ensemble.record_[-1].eval_accuracy
 
 
 def main() -> None:

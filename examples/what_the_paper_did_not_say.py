@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.progress import track
 from sklearn.preprocessing import OrdinalEncoder
 
-from skliquid import LiquidEnsembleClassifier
+from skliquid import LiquidEnsembleClassifier, as_mechanism
 from skliquid.datasets import load_dataset
 from skliquid.experiments.estimates import published as rows_of
 from skliquid.experiments.spec import LABELS
@@ -57,12 +57,11 @@ def accuracies(name: str, cells: Sequence[Any], trial: int) -> list[float]:
     for setting, mechanism, (max_features, candidates) in cells:
         increment_size, rate = SETTINGS[setting]
         ensemble = LiquidEnsembleClassifier.as_in_the_paper(
-            mechanism=mechanism,
+            mechanism=as_mechanism(mechanism, candidates=candidates),
             increment_size=increment_size,
             delegation_rate=Rounded(rate, "floor"),
             max_features=max_features,
-            candidates=candidates,
-            final_fit="none",
+            final_fit=False,
             random_state=trial,
         )
         scores.append(float(ensemble.fit(X_train, y_train).score(X_test, y_test)))

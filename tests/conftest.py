@@ -1,5 +1,10 @@
 """Settings and data that all tests share."""
 
+import os
+
+# Threads of OpenMP that wait do not spin: other tests need the cores. It is read on import.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 import numpy as np
 import pytest
 from hypothesis import settings

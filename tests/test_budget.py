@@ -61,7 +61,7 @@ VOTERS = {
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("sampled", [{}, {"bootstrap": True}, {"max_samples": 0.7}], ids=str)
 @pytest.mark.parametrize("name", VOTERS)
-def test_no_kind_of_voter_spends_more_than_allowed(binary, name, sampled):
+def test_no_voter_of_any_class_spends_more_than_allowed(binary, name, sampled):
     X, y = binary[0][:200], binary[1][:200]
     for limit in (1000, 9000):
         ensemble = fitted((X, y), VOTERS[name], n_voters=8, max_cost=limit, **sampled)
@@ -78,10 +78,10 @@ def test_no_kind_of_voter_spends_more_than_allowed(binary, name, sampled):
         (LogisticRegression(max_iter=80), 80),
     ],
 )
-def test_passes_are_held_and_parameters_stay(binary, estimator, most):
+def test_passes_are_limited_and_parameters_stay(binary, estimator, most):
     ensemble = fitted(binary, estimator, max_cost=30 * 25 * 2)
     assert ensemble.training_cost_.total == 30 * 25 * 2
-    assert "held fits at increment 1 to 2 passes" in ensemble.record_.stopped
+    assert "limited fits at increment 1 to 2 passes" in ensemble.record_.stopped
     voter = ensemble.estimators_[0]
     assert getattr(voter, "steps", [("", voter)])[-1][1].max_iter == most
 
@@ -95,12 +95,12 @@ def test_a_final_fit_does_not_leave_a_voter_worse(binary):
 
 
 class _Stubborn(DummyClassifier):
-    """It takes three passes, whatever it is told."""
+    """Takes three passes, whatever the limit."""
 
     n_iter_ = 3
 
 
-def test_a_limit_that_could_not_be_kept_is_told(binary):
+def test_a_limit_that_could_not_be_kept_is_recorded(binary):
     ensemble = fitted(binary, _Stubborn(), max_cost=30 * 25)
     assert ensemble.training_cost_ == (3 * 30 * 25, 0)
     assert "max_cost=750 was exceeded by 1500: passes" in ensemble.record_.stopped
@@ -121,7 +121,9 @@ def test_voters_that_have_seen_one_class_may_take_more_later(multiclass):
 
 
 def test_the_first_increment_must_be_allowed(binary):
-    with pytest.raises(ValueError, match="30 voters may take 750 visits for it, and 749 are less"):
+    with pytest.raises(
+        ValueError, match=r"may take 750 visits of 30 voters: got 749. Raise max_cost"
+    ):
         fitted(binary, max_cost=749)
     ensemble = fitted(binary, max_cost=750)
     assert ensemble.training_cost_ == (30 * 25, 0)
@@ -139,7 +141,19 @@ def test_a_budget_that_is_not_reached_changes_nothing(binary, whole):
         assert np.array_equal(ours.coef_, theirs.coef_)
 
 
-def test_the_heaviest_are_fitted_first(binary, whole):
+def test_a_budget_leaves_voters_the_samples_they_learned_from(binary):
+    X, y = binary
+    both = [
+        fitted((X[:400], y[:400]), DecisionTreeClassifier(), n_voters=8, bootstrap=True, **limit)
+        for limit in ({}, {"max_cost": 10**9})  # which finishes a few voters at a time
+    ]
+    for ensemble in both:
+        ensemble.set_params(max_cost=None).partial_fit(X[400:430], y[400:430])
+    for one, other in zip(*(ensemble.estimators_ for ensemble in both), strict=True):
+        assert np.array_equal(one.tree_.threshold, other.tree_.threshold)
+
+
+def test_the_heaviest_are_refitted_first(binary, whole):
     increments_only = fitted(binary, max_cost=whole.training_cost_.increments)
     ensemble = fitted(binary, max_cost=whole.training_cost_.increments + 4 * 569)
     assert "left 4 of 5 representatives with a final fit" in ensemble.record_.stopped
@@ -150,13 +164,13 @@ def test_the_heaviest_are_fitted_first(binary, whole):
     assert weights[is_fitted].min() >= weights[~is_fitted].max()
 
 
-def test_voters_that_count_no_passes_are_held_to_the_budget_too(binary):
+def test_voters_that_count_no_passes_keep_within_the_budget_too(binary):
     tree = DecisionTreeClassifier(max_depth=2)
     whole = fitted(binary, estimator=tree)
     limit = whole.training_cost_.total // 2
     ensemble = fitted(binary, estimator=tree, max_cost=limit)
     assert "ended delegation" in ensemble.record_.stopped
-    assert "held" not in ensemble.record_.stopped  # a tree takes one pass, or none
+    assert "limited" not in ensemble.record_.stopped  # a tree takes one pass, or none
     assert limit / 2 < ensemble.training_cost_.total <= limit
 
 

@@ -7,11 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skliquid.schedules import (
-    Constant,
     FixedCount,
-    Geometric,
     JustFastEnough,
-    Linear,
     Rounded,
     Schedule,
     as_schedule,
@@ -76,17 +73,13 @@ def test_auto_makes_up_for_voters_that_stayed():
     assert schedule.n_delegators(9, 100) == 90
 
 
-def test_rates_vary_as_their_names_say():
-    assert [Constant(0.2)(t) for t in (1, 9)] == [0.2, 0.2]
-    assert [Linear(0.5, 0.1, 5)(t) for t in (1, 3, 5, 8)] == pytest.approx([0.5, 0.3, 0.1, 0.1])
-    assert [Geometric(0.4, 0.5)(t) for t in (1, 2, 3)] == pytest.approx([0.4, 0.2, 0.1])
+def test_a_fixed_count_is_capped_by_the_representatives():
     assert [FixedCount(3).n_delegators(t, n) for t, n in [(1, 9), (5, 3), (6, 2)]] == [3, 3, 2]
 
 
 def test_everything_a_user_may_give_becomes_a_schedule():
     settings = {"n_voters": 20, "n_final": 5, "n_increments": 3}
     assert as_schedule(0.25, **settings) == Rounded(0.25)
-    assert as_schedule(Linear(0.3, 0.1, 4), **settings).n_delegators(1, 20) == 6
     assert as_schedule(lambda t: 1 / t, **settings).n_delegators(2, 20) == 10
     assert as_schedule(FixedCount(2), **settings) == FixedCount(2)
     assert as_schedule("auto", **settings) == JustFastEnough(20, 5, 3)
@@ -94,24 +87,17 @@ def test_everything_a_user_may_give_becomes_a_schedule():
 
 
 def test_schedules_pickle_compare_and_print():
-    for schedule in (Rounded(Linear(0.3, 0.1, 4), "floor"), FixedCount(2), JustFastEnough(9, 3, 2)):
+    for schedule in (Rounded(0.3, "floor"), FixedCount(2), JustFastEnough(9, 3, 2)):
         assert isinstance(schedule, Schedule)
         assert pickle.loads(pickle.dumps(schedule)) == schedule
-    assert repr(Rounded(Constant(0.1))) == (
-        "Rounded(rate=Constant(rate=0.1), rounding='at_least_one')"
-    )
+    assert repr(Rounded(0.1)) == "Rounded(rate=0.1, rounding='at_least_one')"
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Constant(1.2), "rate must be a share between 0 and 1: got 1.2"),
-        (lambda: Constant("fast"), "rate must be a share"),
-        (lambda: Linear(-0.1, 0.5, 3), "first must be a share"),
-        (lambda: Linear(0.1, 1.5, 3), "last must be a share"),
-        (lambda: Linear(0.1, 0.5, 1), "n_increments must be a whole number of 2 or more: got 1"),
-        (lambda: Geometric(0.1, 2), "factor must be a share"),
-        (lambda: Geometric(float("nan"), 0.5), "first must be a share"),
+        (lambda: Rounded(1.2), "rate must be a share between 0 and 1: got 1.2"),
+        (lambda: Rounded("fast"), "rate must be a share"),
         (lambda: FixedCount(-1), "count must be a whole number of 0 or more: got -1"),
         (lambda: FixedCount(1.5), "count must be a whole number"),
         (lambda: FixedCount(2.0), "count must be a whole number"),

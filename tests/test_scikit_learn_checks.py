@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, which raise, for every mechanism and three kinds of voters."""
+"""scikit-learn's own checks, which raise, for every mechanism and three classes of voters."""
 
 import pytest
 from sklearn.linear_model import SGDClassifier
@@ -25,7 +25,7 @@ ENSEMBLES = [
 def expected_to_fail(ensemble):
     """Weights are not repetitions where chance depends on the number of rows."""
     if ensemble.estimator is None or isinstance(ensemble.estimator, SGDClassifier):
-        reason = "SGDClassifier takes a step a row, so it fails this check by itself"
+        reason = "SGDClassifier takes one step per row, so it fails this check by itself"
     elif isinstance(ensemble.estimator, DecisionTreeClassifier) and ensemble.mechanism == "random":
         reason = "other rows make other increments, after which other voters delegate at random"
     else:

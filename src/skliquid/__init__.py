@@ -38,16 +38,30 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("datasets", "mechanisms", "pools", "schedules", "streams", "theory", "voting")
+_SUBMODULES = (
+    "datasets",
+    "diversity",
+    "mechanisms",
+    "pools",
+    "schedules",
+    "streams",
+    "theory",
+    "voting",
+)
 _MODULES = {
-    "DaskPool": "skliquid.pools",
+    "Competence": "skliquid.competence",
+    "DaskPool": "skliquid.cluster",
     "DelegationGraph": "skliquid.delegation_graph",
+    "Diversity": "skliquid.diversity",
     "LiquidEnsembleClassifier": "skliquid.ensemble",
     "Mechanism": "skliquid.mechanisms",
+    "PrunedEnsemble": "skliquid.pruned",
     "TrainingCost": "skliquid.record",
     "TrainingRecord": "skliquid.record",
+    "as_mechanism": "skliquid.mechanisms",
     "increments_from": "skliquid.streams",
-    "prune": "skliquid.pruning",
+    "prune": "skliquid.pruned",
+    "revocable": "skliquid.mechanisms",
     "tabular_pipeline": "skliquid.tabular",
     "train_on": "skliquid.streams",
 } | {name: f"skliquid.{name}" for name in _SUBMODULES}
@@ -60,12 +74,12 @@ def _is_installed(module: str) -> bool:
     return all(find_spec(package) for package in _PACKAGES_OF_EXTRAS.get(module, ()))
 
 
-# Star imports, help() and completion look at every name, so names of missing extras are left out.
+# Star imports, help() and completion load every name, so names of missing extras are left out.
 __all__ = [name for name in sorted(_MODULES) if _is_installed(_MODULES[name])]
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return ["__version__", *__all__]
 
 
 def __getattr__(name: str) -> Any:

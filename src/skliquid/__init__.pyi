@@ -1,17 +1,21 @@
-# What __init__.py imports when it is used, for type checkers and editors.
-
 from skliquid import datasets as datasets
+from skliquid import diversity as diversity
 from skliquid import mechanisms as mechanisms
 from skliquid import pools as pools
 from skliquid import schedules as schedules
 from skliquid import streams as streams
 from skliquid import theory as theory
 from skliquid import voting as voting
+from skliquid.cluster import DaskPool as DaskPool
+from skliquid.competence import Competence as Competence
 from skliquid.delegation_graph import DelegationGraph as DelegationGraph
+from skliquid.diversity import Diversity as Diversity
 from skliquid.ensemble import LiquidEnsembleClassifier as LiquidEnsembleClassifier
 from skliquid.mechanisms import Mechanism as Mechanism
-from skliquid.pools import DaskPool as DaskPool
-from skliquid.pruning import prune as prune
+from skliquid.mechanisms import as_mechanism as as_mechanism
+from skliquid.mechanisms import revocable as revocable
+from skliquid.pruned import PrunedEnsemble as PrunedEnsemble
+from skliquid.pruned import prune as prune
 from skliquid.record import TrainingCost as TrainingCost
 from skliquid.record import TrainingRecord as TrainingRecord
 from skliquid.streams import increments_from as increments_from

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
 
 import numpy as np
 
 from skliquid.arrays import Voters
+from skliquid.checks import check_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +32,18 @@ class DelegationGraph:
     delegation: Voters
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delegation", _frozen(_indices("delegation", self.delegation)))
-        if not len(self.delegation):
+        delegation = _frozen(_indices("delegation", self.delegation))
+        object.__setattr__(self, "delegation", delegation)
+        if not len(delegation):
             raise ValueError(
                 "delegation must hold at least one voter: got an empty list. Give it a voter."
             )
-        _refuse_unknown("delegation", self.delegation, n_voters=len(self.delegation))
-        _refuse_cycles(self.delegation, self.gurus)
+        in_cycles = self.gurus[delegation[self.gurus] != self.gurus]
+        if len(in_cycles):
+            raise ValueError(
+                f"delegation must end at a representative: {_cycle(delegation, in_cycles[0])} "
+                "is a cycle. Let one of them represent itself."
+            )
 
     def __reduce__(self) -> tuple[type["DelegationGraph"], tuple[Voters]]:
         return DelegationGraph, (self.delegation,)  # unpickled copies are frozen as well
@@ -46,13 +51,7 @@ class DelegationGraph:
     @classmethod
     def direct(cls, n_voters: int) -> "DelegationGraph":
         """Return the graph in which every voter represents itself."""
-        count: object = n_voters
-        if not isinstance(count, Integral) or int(count) < 1:
-            raise ValueError(
-                f"n_voters must be at least 1, and a whole number: got {n_voters!r}. Give an "
-                "integer like 5."
-            )
-        return cls(np.arange(n_voters))
+        return cls(np.arange(check_count("n_voters", n_voters)))
 
     @property
     def n_voters(self) -> int:
@@ -107,21 +106,28 @@ class DelegationGraph:
         self, delegators: Voters | Sequence[int], *, to: Voters | Sequence[int]
     ) -> "DelegationGraph":
         """Return the graph in which each of ``delegators`` delegates to its voter in ``to``."""
-        delegators, to = _indices("delegators", delegators), _indices("to", to)
+        delegators = _indices("delegators", delegators, self.n_voters)
+        to = _indices("to", to, self.n_voters)
         if len(delegators) != len(to):
             raise ValueError(
                 f"to must name one voter for each delegator: {len(delegators)} delegators cannot "
                 f"share {len(to)} choices. Give both the same length."
             )
-        _refuse_unknown("delegators", delegators, n_voters=self.n_voters)
-        _refuse_unknown("to", to, n_voters=self.n_voters)
-        self._refuse_delegators(delegators)
-        if np.any(delegators == to):
-            raise ValueError(
-                "to must not name the delegator itself: voter "
-                f"{delegators[delegators == to][0]} would represent itself, which it does already. "
-                "Leave it out."
-            )
+        voters, counts = np.unique(delegators, return_counts=True)
+        _refuse(
+            voters[counts > 1],
+            "delegators must be distinct: voter {} cannot delegate twice. Name each only once.",
+        )
+        _refuse(
+            delegators[self.delegation[delegators] != delegators],
+            "delegators must be representatives: voter {} already delegates. Choose among "
+            "graph.representatives.",
+        )
+        _refuse(
+            delegators[delegators == to],
+            "to must not name the delegator itself: voter {} would represent itself, which it does "
+            "already. Leave it out.",
+        )
         delegation = self.delegation.copy()
         delegation[delegators] = to
         return DelegationGraph(delegation)
@@ -137,33 +143,17 @@ class DelegationGraph:
         >>> chain.revoke([1]).gurus.tolist()
         [1, 1, 2, 3]
         """
-        delegators = _indices("delegators", delegators)
+        delegators = _indices("delegators", delegators, self.n_voters)
         if not len(delegators):
             return self
-        _refuse_unknown("delegators", delegators, n_voters=self.n_voters)
-        direct = delegators[self.delegation[delegators] == delegators]
-        if len(direct):
-            raise ValueError(
-                "delegators must delegate, to revoke it: voter "
-                f"{direct[0]} represents itself already. Leave it out."
-            )
+        _refuse(
+            delegators[self.delegation[delegators] == delegators],
+            "delegators must delegate, to revoke it: voter {} represents itself already. Leave it "
+            "out.",
+        )
         delegation = self.delegation.copy()
         delegation[delegators] = delegators
         return DelegationGraph(delegation)
-
-    def _refuse_delegators(self, delegators: Voters) -> None:
-        voters, counts = np.unique(delegators, return_counts=True)
-        if counts.max(initial=0) > 1:
-            raise ValueError(
-                f"delegators must be distinct: voter {voters[counts > 1][0]} cannot delegate "
-                "twice. Name each delegator once."
-            )
-        earlier = delegators[self.delegation[delegators] != delegators]
-        if len(earlier):
-            raise ValueError(
-                f"delegators must be representatives: voter {earlier[0]} already delegates to "
-                f"{self.delegation[earlier[0]]}. Choose among graph.representatives."
-            )
 
 
 def _frozen(array: Voters) -> Voters:
@@ -171,33 +161,32 @@ def _frozen(array: Voters) -> Voters:
     return array
 
 
-def _indices(name: str, values: Voters | Sequence[int]) -> Voters:
+def _indices(name: str, values: Voters | Sequence[int], n_voters: int | None = None) -> Voters:
+    """Return a copy of ``values``, indices of ``n_voters``, or of as many as there are values."""
     array = np.array(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise TypeError(
             f"{name} must be a list of voters by their integer index, got {values!r}. "
             "Give one integer for each."
         )
+    n_voters = len(array) if n_voters is None else n_voters
+    _refuse(
+        array[(array < 0) | (array >= n_voters)],
+        f"{name} must name known voters: there is no voter {{}} among {n_voters}. Use indices from "
+        f"0 to {n_voters - 1}.",
+    )
     return array.astype(np.intp)
 
 
-def _refuse_unknown(name: str, voters: Voters, *, n_voters: int) -> None:
-    unknown = voters[(voters < 0) | (voters >= n_voters)]
-    if len(unknown):
-        raise ValueError(
-            f"{name} must name known voters: there is no voter {unknown[0]} among {n_voters}. "
-            f"Use indices from 0 to {n_voters - 1}."
-        )
+def _refuse(voters: Voters, message: str) -> None:
+    """Raise an error about the first of ``voters``, if there are any."""
+    if len(voters):
+        raise ValueError(message.format(voters[0]))
 
 
-def _refuse_cycles(delegation: Voters, gurus: Voters) -> None:
-    in_cycles = gurus[delegation[gurus] != gurus]
-    if len(in_cycles):
-        cycle = [int(in_cycles[0])]
-        while (following := int(delegation[cycle[-1]])) not in cycle:
-            cycle.append(following)
-        chain = " -> ".join(map(str, [*cycle, cycle[0]]))
-        raise ValueError(
-            f"delegation must end at a representative: {chain} is a cycle. "
-            "Let one of them represent itself."
-        )
+def _cycle(delegation: Voters, voter: int) -> str:
+    """Return the cycle that ``voter`` is part of, as text."""
+    cycle = [int(voter)]
+    while (following := int(delegation[cycle[-1]])) not in cycle:
+        cycle.append(following)
+    return " -> ".join(map(str, [*cycle, cycle[0]]))

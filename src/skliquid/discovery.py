@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import unique_labels
 
-from skliquid.increments import Rows
+from skliquid.rows import Rows
+from skliquid.validation import check_classes
 
 _MOST_ROWS = 2000
 
@@ -42,3 +43,16 @@ class Discovery:
         n_kept = max(_MOST_ROWS // max(len(classes), 1), 1)
         kept = [np.flatnonzero(labels == label)[-n_kept:] for label in range(len(classes))]
         return Discovery(rows.at(np.sort(np.concatenate(kept))) if kept else rows)
+
+
+def resolve_classes(
+    rows: Rows, announced: Any, known: NDArray[Any] | None, discovery: Discovery | None
+) -> tuple[Rows, NDArray[Any], Discovery | None]:
+    """Return the rows to train on, all classes, and the discovery unless they were announced."""
+    if known is None and discovery is None and announced is None:
+        discovery = Discovery()
+    if discovery is None:
+        return rows, check_classes(announced, known), None
+    found = discovery.classes(rows.y) if announced is None else check_classes(announced, known)
+    to_train = discovery.followed_by(rows) if known is None else rows
+    return to_train, found, discovery.update(rows)

@@ -1,12 +1,7 @@
 """Increments: the parts into which data is cut, between which voters delegate."""
 
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
-
-from skliquid.arrays import Floats, Labels, RowNumbers, stacked
+from typing import Literal
 
 MOST_INCREMENTS = 50
 FEWEST_ROWS = 25
@@ -35,43 +30,3 @@ def slices(n_rows: int, size: int | Literal["auto"]) -> list[slice]:
     else:
         ends = [*range(0, n_rows, size), n_rows]
     return [slice(start, end) for start, end in pairwise(ends)]
-
-
-class Rows(NamedTuple):
-    """Data to learn from, and which rows of the whole they are."""
-
-    rows: RowNumbers
-    X: Any
-    y: Labels
-    sample_weight: Floats | None
-
-    def at(self, positions: slice | NDArray[np.intp]) -> "Rows":
-        """Return the data at ``positions``."""
-        if isinstance(positions, slice):
-            rows: RowNumbers = self.rows[positions]
-        elif isinstance(self.rows, range):
-            rows = positions + self.rows.start
-        else:
-            rows = self.rows[positions]
-        weights = None if self.sample_weight is None else self.sample_weight[positions]
-        return Rows(rows, self.X[positions], self.y[positions], weights)
-
-    def followed_by(self, more: "Rows") -> "Rows":
-        """Return both, one after the other."""
-        rows = np.concatenate([np.asarray(self.rows), np.asarray(more.rows)])
-        X, y = stacked([self.X, more.X]), np.concatenate([self.y, more.y])
-        return Rows(rows, X, y, _stacked_weights(self, more))
-
-    def without_zero_weights(self) -> "Rows":
-        """Return the data that count."""
-        if self.sample_weight is None or self.sample_weight.all():
-            return self
-        return self.at(np.flatnonzero(self.sample_weight))
-
-
-def _stacked_weights(*parts: Rows) -> Floats | None:
-    if all(part.sample_weight is None for part in parts):
-        return None
-    return np.concatenate(
-        [np.ones(len(p.y)) if p.sample_weight is None else p.sample_weight for p in parts]
-    )

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from time import perf_counter
 
-from skliquid.increments import Rows
+from skliquid.rows import Rows
 from skliquid.training import Training
 
 SECONDS_BETWEEN_MESSAGES = 2

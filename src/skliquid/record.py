@@ -14,7 +14,6 @@ from skliquid.voting import gini, largest_share, minimum_majority
 if TYPE_CHECKING:
     import pandas as pd
 
-
 INCREMENTS_KEPT = 1000
 """How many increments of a stream are kept, so that the record of an endless stream stays small."""
 
@@ -125,28 +124,22 @@ class IncrementRecord:
         return gini(self.weights)
 
 
-_NUMBERS = [value.name for value in fields(IncrementRecord) if value.type in (int, float)]
-_PER_VOTER = [value.name for value in fields(IncrementRecord) if value.type == Floats]
-
-
 @dataclass(eq=False)
 class TrainingRecord:
-    """The increments of a training, in order, and the cost of the final fit.
+    """The increments of a training, in order, and what it cost.
 
     Attributes
     ----------
     n_final : int
         The number of representatives at which delegation ends.
     increments : list of IncrementRecord
-        The increments that are kept, in order.
+        The last increments: at ``most`` so many, all if that is None.
     n_increments : int
         How many increments there were, kept or not.
     increments_cost, final_fit_cost : int
-        Sample visits of all increments and of the final fit.
+        Sample visits of all increments, and of the final fit and of refits.
     stopped : str or None
         What a budget cut short; None when nothing was.
-    most : int or None
-        How many of the last increments are kept; None means all.
     """
 
     n_final: int
@@ -213,7 +206,6 @@ class TrainingRecord:
 
 
 def _increment_row(record: IncrementRecord) -> dict[str, float]:
-    numbers = {name: getattr(record, name) for name in _NUMBERS}
     return {
         "increment": record.increment,
         "n_rows": record.n_rows,
@@ -226,7 +218,7 @@ def _increment_row(record: IncrementRecord) -> dict[str, float]:
         "minimum_majority": record.minimum_majority,
         "largest_share": record.largest_share,
         "gini": record.gini,
-        **numbers,
+        **{name: getattr(record, name) for name in _names(int, float)},
     }
 
 
@@ -234,10 +226,15 @@ def _voter_columns(record: IncrementRecord) -> dict[str, NDArray[Any]]:
     return {
         "increment": np.full(len(record.voters), record.increment),
         "voter": record.voters,
-        **{name: getattr(record, name) for name in _PER_VOTER},
+        **{name: getattr(record, name) for name in _names(Floats)},
         "delegate": record.graph.delegation[record.voters],
         "weight": record.graph.weights[record.voters],
     }
+
+
+def _names(*types: Any) -> list[str]:
+    """Return the names of the recorded values of these types."""
+    return [value.name for value in fields(IncrementRecord) if value.type in types]
 
 
 def _data_frame(content: Any) -> "pd.DataFrame":

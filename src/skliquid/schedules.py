@@ -7,8 +7,9 @@ representatives that delegate. A schedule turns rates into numbers of delegators
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+from skliquid.checks import check_count, check_number
 
 Rate: TypeAlias = Callable[[int], float]
 
@@ -23,65 +24,6 @@ class Schedule(Protocol):
     def n_delegators(self, increment: int, n_representatives: int) -> int:
         """Return how many of ``n_representatives`` delegate at ``increment``."""
         ...
-
-
-@dataclass(frozen=True)
-class Constant:
-    r"""The same rate at every increment: the paper's :math:`1 - r`."""
-
-    rate: float
-
-    def __post_init__(self) -> None:
-        _check_share("rate", self.rate)
-
-    def __call__(self, increment: int) -> float:
-        """Return the rate."""
-        return self.rate
-
-
-@dataclass(frozen=True)
-class Linear:
-    r"""A rate that moves from ``first`` to ``last`` in equal steps, and stays there.
-
-    It is :math:`(1 - s) \, \text{first} + s \, \text{last}` with
-    :math:`s = \min((t - 1) / (T - 1), 1)` at increment t, for T = ``n_increments``.
-
-    Examples
-    --------
-    >>> rate = Linear(0.3, 0.1, n_increments=3)
-    >>> [round(rate(increment), 2) for increment in (1, 2, 3, 4)]
-    [0.3, 0.2, 0.1, 0.1]
-    """
-
-    first: float
-    last: float
-    n_increments: int
-
-    def __post_init__(self) -> None:
-        _check_share("first", self.first)
-        _check_share("last", self.last)
-        check_count("n_increments", self.n_increments, least=2)
-
-    def __call__(self, increment: int) -> float:
-        """Return the rate at ``increment``."""
-        progress = min((increment - 1) / (self.n_increments - 1), 1)
-        return (1 - progress) * self.first + progress * self.last
-
-
-@dataclass(frozen=True)
-class Geometric:
-    r"""A rate of :math:`\text{first} \cdot \text{factor}^{t - 1}` at increment t."""
-
-    first: float
-    factor: float
-
-    def __post_init__(self) -> None:
-        _check_share("first", self.first)
-        _check_share("factor", self.factor)
-
-    def __call__(self, increment: int) -> float:
-        """Return the rate at ``increment``."""
-        return self.first * self.factor ** (increment - 1)
 
 
 @dataclass(frozen=True)
@@ -125,8 +67,7 @@ class Rounded:
             _check_share("rate", self.rate)
         if self.rounding not in ("at_least_one", "floor"):
             raise ValueError(
-                f"rounding must be 'at_least_one' or 'floor': got {self.rounding!r}. Choose one "
-                "of them."
+                f"rounding must be 'at_least_one' or 'floor': got {self.rounding!r}. Choose one."
             )
 
     def n_delegators(self, increment: int, n_representatives: int) -> int:
@@ -195,8 +136,10 @@ def as_schedule(
 
 def n_asked(schedule: Schedule, increment: int, n_representatives: int, n_final: int) -> int:
     """Return how many are asked to delegate, such that at least ``n_final`` remain."""
-    name = f"delegation_rate, as a schedule, at increment {increment}"
-    count = check_count(name, schedule.n_delegators(increment, n_representatives), least=0)
+    count = schedule.n_delegators(increment, n_representatives)
+    if type(count) is not int or count < 0:  # a user's schedule may return anything
+        name = f"delegation_rate, as a schedule, at increment {increment}"
+        count = check_count(name, count, least=0)
     return max(min(count, n_representatives - n_final), 0)
 
 
@@ -207,18 +150,5 @@ def asks_again(schedule: Schedule, to_come: range, n_representatives: int, n_fin
     )
 
 
-def check_count(name: str, count: object, *, least: int = 1) -> int:
-    """Return ``count`` as an integer, which must be ``least`` or more."""
-    if not isinstance(count, Integral) or int(count) < least:
-        raise ValueError(
-            f"{name} must be a whole number of {least} or more: got {count!r}. Give an integer "
-            f"like {least + 5}."
-        )
-    return int(count)
-
-
 def _check_share(name: str, share: object) -> None:
-    if not isinstance(share, Real) or not 0 <= float(share) <= 1:
-        raise ValueError(
-            f"{name} must be a share between 0 and 1: got {share!r}. Give a number like 0.05."
-        )
+    check_number(name, share, "a share between 0 and 1", lambda rate: 0 <= rate <= 1, like=0.05)

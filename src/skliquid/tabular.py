@@ -19,7 +19,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from skliquid.ensemble import LiquidEnsembleClassifier
-from skliquid.validation import refuse_plan
+from skliquid.validation import refuse_lazy_frame
 
 _POLARS_CATEGORIES = ("Boolean", "Categorical", "Enum", "Object", "String")
 
@@ -137,7 +137,7 @@ def _category_name(column: str, category: str | None) -> str:
 
 def _as_table(X: Any) -> Any:
     """Return a data frame, whose columns have different names, or an array of two dimensions."""
-    refuse_plan("X", X)
+    refuse_lazy_frame("X", X)
     if not _is_frame(X):
         return check_array(X, dtype=None, ensure_all_finite=False)
     if repeated := [name for name, count in Counter(X.columns).items() if count > 1]:

@@ -1,15 +1,16 @@
 """The paper's formulas: how often delegation must harm, and what training costs."""
 
+import itertools
 import math
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skliquid.checks import check_count, check_n_final, check_number
 from skliquid.increments import slices
 from skliquid.record import TrainingCost
-from skliquid.schedules import Rate, Schedule, as_schedule, asks_again, check_count, n_asked
+from skliquid.schedules import Rate, Schedule, as_schedule, asks_again, n_asked
 
 # Chance of harm from delegation (Section 4). The matrix P has one row per voter and one column per
 # example; p_ij is 1 where voter i is correct on example j.
@@ -61,15 +62,12 @@ def group_accuracy(correct: ArrayLike, weights: ArrayLike | None = None) -> floa
     """
     correct = _vote_matrix(correct)
     weights = np.ones(len(correct), dtype=np.intp) if weights is None else np.asarray(weights)
-    if weights.shape != (len(correct),) or weights.dtype.kind not in "iu":
+    are_votes = weights.shape == (len(correct),) and weights.dtype.kind in "iu"
+    if not are_votes or weights.min() < 0 or not weights.any():
         raise ValueError(
-            f"weights must hold a whole number of votes for each of {len(correct)} voters: got "
-            f"{weights.tolist()}. Give one integer per voter."
-        )
-    if weights.min() < 0 or not weights.any():
-        raise ValueError(
-            f"weights must be zero or more, and not all zero: got {weights.tolist()}. Give "
-            "delegators 0, and their gurus the votes they carry."
+            f"weights must hold a whole number of votes for each of {len(correct)} voters, zero or "
+            f"more and not all zero: got {weights.tolist()}. Give delegators 0, and their gurus "
+            "the votes they carry."
         )
     return float(np.mean(weights @ correct >= quota(int(weights.sum()))))
 
@@ -82,12 +80,11 @@ def every_delegation_harms(correct: ArrayLike) -> bool:
     correct = _vote_matrix(correct)
     n = len(correct)
     before = group_accuracy(correct)
-    for delegator in range(n):
-        for other in range(n):
-            weights = np.ones(n, dtype=np.intp)
-            weights[[delegator, other]] = 0, 2
-            if delegator != other and group_accuracy(correct, weights) >= before:
-                return False
+    for delegator_and_delegate in itertools.permutations(range(n), 2):
+        weights = np.ones(n, dtype=np.intp)
+        weights[list(delegator_and_delegate)] = 0, 2
+        if group_accuracy(correct, weights) >= before:
+            return False
     return n > 1
 
 
@@ -151,11 +148,8 @@ def n_increments(n: int, n_final: int, rate: float) -> float:
     >>> round(n_increments(350, 10, 0.2), 2)
     15.93
     """
-    n, n_final = check_count("n", n), check_count("n_final", n_final)
-    _check_n_final(n_final, n, name="n")
-    value: object = rate
-    if not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise ValueError(f"rate must be above 0 and below 1: got {rate!r}. Give a rate like 0.05.")
+    check_n_final(n_final, n, limit="n")
+    check_number("rate", rate, "above 0 and below 1", lambda rate: 0 < rate < 1, like=0.05)
     return math.log(n_final / n) / math.log(1 - rate) if n > n_final else 0.0
 
 
@@ -205,14 +199,11 @@ def expected_training_cost(
     >>> cost, cost.total
     (TrainingCost(increments=79626, final_fit=460000), 539626)
     """
-    n_samples = check_count("n_samples", n_samples)
-    n_estimators = check_count("n_estimators", n_estimators)
-    n_final = check_count("n_final", n_final)
-    _check_n_final(n_final, n_estimators, name="n_estimators")
-    _check_n_passes(n_passes)
+    check_n_final(n_final, n_estimators, limit="n_estimators")
+    check_number("n_passes", n_passes, "zero or more", lambda n: 0 <= n < math.inf, like=1)
     if increment_size != "auto":
-        increment_size = check_count("increment_size", increment_size)
-    cuts = slices(n_samples, increment_size)
+        check_count("increment_size", increment_size)
+    cuts = slices(check_count("n_samples", n_samples), increment_size)
     last = len(cuts)
     schedule = as_schedule(
         delegation_rate, n_voters=n_estimators, n_final=n_final, n_increments=last
@@ -234,18 +225,3 @@ def _vote_matrix(correct: ArrayLike) -> NDArray[np.bool_]:
             f"example: got {correct!r}. Give at least one of each."
         )
     return matrix.astype(bool)
-
-
-def _check_n_final(n_final: int, n: int, *, name: str) -> None:
-    if n_final > n:
-        raise ValueError(
-            f"n_final must not exceed {name}: {n_final} representatives cannot remain of {n} "
-            f"voters. Lower n_final or raise {name}."
-        )
-
-
-def _check_n_passes(n_passes: object) -> None:
-    if not isinstance(n_passes, Real) or not 0 <= float(n_passes) < math.inf:
-        raise ValueError(
-            f"n_passes must be a number of zero or more: got {n_passes!r}. Give 1 for a tree."
-        )

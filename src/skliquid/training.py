@@ -7,20 +7,17 @@ import copy
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
-from skliquid.accuracy_estimate import Estimate
-from skliquid.arrays import Floats, Labels
-from skliquid.competence import Competence
+from skliquid.competence import Competence, Estimate
 from skliquid.delegation_graph import DelegationGraph
-from skliquid.increments import Rows
-from skliquid.mechanisms import AnyMechanism, Knowledge
+from skliquid.mechanisms import Knowledge, Mechanism
 from skliquid.pools.pool import VoterPool
 from skliquid.record import IncrementRecord, TrainingRecord
-from skliquid.schedules import Schedule, asks_again, n_asked
+from skliquid.rows import Rows
+from skliquid.schedules import FixedCount, Schedule, asks_again, n_asked
 
 
 @dataclass(frozen=True)
@@ -32,20 +29,22 @@ class Rules:
     representatives train on every increment there is.
     """
 
-    mechanism: AnyMechanism
+    mechanism: Mechanism
     schedule: Schedule
     competence: Competence
     n_final: int
     last_increment: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.mechanism.is_direct:
+            object.__setattr__(self, "schedule", FixedCount(0))
+
     def are_settled(self, increment: int, n_representatives: int) -> bool:
         """Return whether nothing but the final fit is left to do after ``increment``."""
-        if self.last_increment is None or self.mechanism.is_revocable:
+        if self.last_increment is None or self.mechanism.returns is not None:
             return False
         to_come = range(increment + 1, self.last_increment + 1)
-        return self.mechanism.is_direct or not asks_again(
-            self.schedule, to_come, n_representatives, self.n_final
-        )
+        return not asks_again(self.schedule, to_come, n_representatives, self.n_final)
 
 
 @dataclass
@@ -64,8 +63,9 @@ class Training:
     def start(cls, pool: VoterPool, n_voters: int, rules: Rules, rng: Generator) -> "Training":
         """Return the training before the first increment."""
         graph = DelegationGraph.direct(n_voters)  # line 1
-        is_revocable = rules.mechanism.is_revocable
-        accuracy = rules.competence.estimate(n_voters, is_revocable=is_revocable)  # line 2
+        accuracy = rules.competence.estimate(  # line 2
+            n_voters, is_revocable=rules.mechanism.is_revocable
+        )
         return cls(pool, graph, accuracy, TrainingRecord(rules.n_final), rng)
 
     def with_pool(self, pool: VoterPool, cost: int) -> "Training":
@@ -88,8 +88,8 @@ def train(
         voters, scored = before.representatives, rules.mechanism.scored(before)
         training.is_interrupted = True
         measured, cost = rules.competence(  # lines 5 to 10
-            partial(training.pool.train, voters, *increment[1:]),
-            partial(training.pool.accuracy, scored, increment.X, increment.y),
+            partial(training.pool.train, voters, increment),
+            partial(training.pool.accuracy, scored, increment),
             has_trained=t > 1,
         )
         n_delegators, accuracy = 0, np.full(len(voters), np.nan)
@@ -105,7 +105,7 @@ def train(
         training.record.append(
             IncrementRecord(
                 increment=t,
-                rows=increment.rows,
+                rows=increment.positions,
                 voters=voters,
                 accuracy=accuracy,
                 mean_accuracy=mean[voters],
@@ -120,8 +120,7 @@ def train(
             break
 
 
-def finish(training: Training, X: Any, y: Labels, sample_weight: Floats | None) -> None:
+def finish(training: Training, rows: Rows) -> None:
     """Refit the representatives from scratch on all of the data."""
-    representatives = training.graph.representatives
-    cost = training.pool.finish(representatives, X, y, sample_weight)  # lines 23 to 27
-    training.record.final_fit_cost = cost
+    cost = training.pool.finish(training.graph.representatives, rows)  # lines 23 to 27
+    training.record.final_fit_cost += cost

@@ -1,13 +1,21 @@
-"""Weighted votes: what the ensemble predicts, and how concentrated its weight is."""
+"""Weighted votes: what the ensemble predicts, and how much each representative counts."""
 
-from typing import Any
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
+from skliquid.competence import Estimate
+from skliquid.delegation_graph import DelegationGraph
+
+VoteWeights: TypeAlias = Callable[[DelegationGraph, Estimate, int], NDArray[Any]]
+"""How much each representative counts: zero or more, and not zero for all."""
 
 _WHOLE_IN_A_SINGLE = 2**24
+_LEAST_WEIGHT = 1e-6
 
 
 def tally(votes: Votes, weights: NDArray[Any], n_classes: int) -> Floats:
@@ -74,3 +82,82 @@ def gini(weights: Voters) -> float:
     n = len(weights)
     ranks = 2 * np.arange(1, n + 1) - n - 1
     return float(ranks @ np.sort(weights) / (n * weights.sum()))
+
+
+def delegated(graph: DelegationGraph, accuracy: Estimate, n_classes: int = 2) -> NDArray[Any]:
+    """Return the votes that each representative carries: the paper's w."""
+    return graph.weights[graph.representatives]
+
+
+def log_odds(graph: DelegationGraph, accuracy: Estimate, n_classes: int = 2) -> Floats:
+    r"""Return the log-odds that each representative is correct, relative to random guessing.
+
+    .. math:: \log \frac{p_i}{1 - p_i} + \log (C - 1), \quad p_i = \frac{q_i m_i + 1}{m_i + C}
+
+    for :math:`C` classes and a voter of accuracy :math:`q_i` on :math:`m_i` rows. :math:`p_i` is
+    smoothed by one answer per class, one of them correct. These weights are optimal for voters
+    that err independently and towards all wrong classes alike. A voter that is no better than a
+    random guess gets a weight next to zero.
+    """
+    voters = graph.representatives
+    n, mean = accuracy.n_answers[voters], np.nan_to_num(accuracy.mean[voters])
+    p = (mean * n + 1) / (n + n_classes)
+    weights: Floats = np.maximum(np.log(p / (1 - p)) + np.log(n_classes - 1), _LEAST_WEIGHT)
+    return weights
+
+
+def delegated_log_odds(graph: DelegationGraph, accuracy: Estimate, n_classes: int = 2) -> Floats:
+    """Return the product of the votes carried and the log-odds."""
+    return delegated(graph, accuracy) * log_odds(graph, accuracy, n_classes)
+
+
+VOTE_WEIGHTS: dict[str, VoteWeights] = {
+    "delegated": delegated,
+    "log_odds": log_odds,
+    "delegated_log_odds": delegated_log_odds,
+}
+
+
+def as_vote_weights(vote_weights: str | VoteWeights) -> VoteWeights:
+    """Return the function that a name or a function stands for."""
+    if isinstance(vote_weights, str):
+        if vote_weights in VOTE_WEIGHTS:
+            return VOTE_WEIGHTS[vote_weights]
+        raise ValueError(
+            f"vote_weights must be one of {', '.join(VOTE_WEIGHTS)}, or a function: got "
+            f"{vote_weights!r}. Choose one of these names."
+        )
+    if isinstance(vote_weights, type):
+        raise TypeError(
+            f"vote_weights must be an object: {vote_weights!r} is a class. Call it, as in "
+            f"{vote_weights.__name__}(...)."
+        )
+    try:
+        inspect.signature(vote_weights).bind("graph", "accuracy", "n_classes")
+    except ValueError:
+        pass  # some compiled functions have no signature
+    except TypeError as error:
+        raise TypeError(
+            "vote_weights must be a function of graph, accuracy and n_classes: got "
+            f"{vote_weights!r} ({error}). Give it three parameters."
+        ) from error
+    return vote_weights
+
+
+def checked_weights(
+    vote_weights: str | VoteWeights, graph: DelegationGraph, accuracy: Estimate, n_classes: int
+) -> NDArray[Any]:
+    """Return the vote weight of each representative; a user's function may give wrong ones."""
+    weights = np.asarray(as_vote_weights(vote_weights)(graph, accuracy, n_classes))
+    n, wrong = len(graph.representatives), None
+    if weights.shape != (n,):
+        wrong = f"one number for each of {n} representatives, got shape {weights.shape}"
+    elif weights.dtype.kind not in "fiub":
+        wrong = f"numbers, got {weights.dtype}"
+    elif not np.isfinite(weights.sum()) or weights.min() < 0:
+        wrong = f"finite numbers of zero or more, got {weights.tolist()}"
+    elif not weights.any():
+        wrong = "a positive number for some representative, got zero for all"
+    if wrong:
+        raise ValueError(f"vote_weights must give {wrong}. Correct {vote_weights!r}.")
+    return weights

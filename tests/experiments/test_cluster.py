@@ -10,8 +10,7 @@ from distributed.comm import CommClosedError
 from experiments.conftest import SMALL
 from experiments.test_runner import deadly  # noqa: F401 - a fixture
 
-from skliquid import cluster as connection
-from skliquid.cluster import ClusterError
+from skliquid.cluster import ClusterError, connection
 from skliquid.experiments.cluster import run_if_same, run_on_cluster
 from skliquid.experiments.runner import run_trials
 from skliquid.experiments.store import Store
@@ -66,7 +65,7 @@ def test_no_more_trials_are_under_way_than_keep_the_workers_busy(cluster, tmp_pa
         return original(client, *arguments, **options)
 
     original = connection.submitted
-    monkeypatch.setattr(connection, "submitted", submitted)
+    monkeypatch.setattr("skliquid.cluster.submitted", submitted)
     with Store(tmp_path / "t.sqlite") as store:
         run_on_cluster(TRIALS, store, address=cluster.address)
     assert len(most) > 3

@@ -77,7 +77,8 @@ def test_measures_are_those_of_scikit_learn(n_classes):
     rng = np.random.default_rng(0)
     for most in range(1, n_classes + 1):
         y, predicted = rng.integers(0, n_classes, 90), rng.integers(0, most, 90)
-        ours = _scores(predicted, y, n_classes, "final")
+        empty = np.empty((0, 1))
+        ours = _scores(predicted, Halves(empty, y[:0], empty, y, n_classes), "final")
         each = f1_score(y, predicted, average=None, labels=range(n_classes), zero_division=0.0)
         assert ours["accuracy_final"] == accuracy_score(y, predicted)
         assert [ours["f1_first_final"], ours["f1_second_final"]] == pytest.approx(list(each[:2]))
@@ -135,7 +136,7 @@ def test_the_papers_rules_are_those_of_the_classifier_as_in_the_paper():
         n_final=4,
         increment_size=20,
         delegation_rate=Rounded(0.3, "floor"),
-        final_fit="none",
+        final_fit=False,
         random_state=3,
     ).fit(data.X_train, data.y_train)
     assert {len(features) for features in ensemble.estimators_features_} == {20}

@@ -256,3 +256,9 @@ def test_representatives_weigh_the_same_whichever_weight_is_compared():
 def test_unknown_options_are_refused(option, message):
     with pytest.raises(ValueError, match=message):
         Mechanism(least_accurate, better, **option)
+
+
+def test_negative_likelihoods_are_named_even_when_all_sum_to_zero():
+    mechanism = Mechanism(least_accurate, lambda gain, weight: np.array([1, -1]))
+    with pytest.raises(ValueError, match="likelihoods of zero or more, got -1"):
+        mechanism.delegate(DelegationGraph.direct(3), np.array([0.2, 0.4, 0.6]), 1, rng())

@@ -7,8 +7,8 @@ from skliquid.mechanisms import (
     MECHANISMS,
     OF_THE_PAPER,
     FastestLearners,
-    Revocable,
     as_mechanism,
+    revocable,
 )
 
 
@@ -48,8 +48,8 @@ def test_unknown_mechanisms_are_refused(wrong):
 def test_fields_of_a_mechanism_can_be_replaced():
     changed = as_mechanism("max", candidates="voters", vote_weights="log_odds")
     assert changed == replace(MECHANISMS["max"], candidates="voters", vote_weights="log_odds")
-    revocable = as_mechanism(Revocable("max", FastestLearners()), candidates="voters")
-    assert revocable == Revocable(as_mechanism("max", candidates="voters"), FastestLearners())
+    returning = as_mechanism(revocable("max", FastestLearners()), candidates="voters")
+    assert returning == revocable(as_mechanism("max", candidates="voters"), FastestLearners())
     assert as_mechanism("learning_slopes", vote_weights="log_odds").vote_weights == "log_odds"
     with pytest.raises(TypeError, match="unexpected keyword argument 'revocable'"):
         as_mechanism("max", revocable=True)

@@ -19,8 +19,9 @@ from sklearn.linear_model import SGDClassifier
 
 from skliquid import native
 from skliquid.pools import LinearPool
+from skliquid.rows import Rows
 
-N_ROWS, N_COLUMNS, N_MACHINES = 6, 5, 3
+N_ROWS, N_COLUMNS, N_SEPARATORS = 6, 5, 3
 OPTIONS = {
     "loss": 0,
     "learning_rate": 1,
@@ -36,8 +37,8 @@ OPTIONS = {
 }
 
 
-def machines(n=N_MACHINES, **fields):
-    each = np.zeros(n, native.MACHINE)
+def separators(n=N_SEPARATORS, **fields):
+    each = np.zeros(n, native.SEPARATOR)
     each["alpha"], each["eta0"], each["steps"] = 1e-4, 0.1, 1
     for name, value in fields.items():
         each[name] = value
@@ -48,10 +49,10 @@ def training(dtype=np.float64, **others):
     """Return arguments that fit each other, apart from ``others``."""
     rng = np.random.default_rng(0)
     arguments = {
-        "coef": np.zeros((N_MACHINES, N_COLUMNS), dtype),
-        "average": np.zeros((N_MACHINES, N_COLUMNS), dtype),
-        "machines": machines(),
-        "chosen": np.arange(N_MACHINES),
+        "coef": np.zeros((N_SEPARATORS, N_COLUMNS), dtype),
+        "average": np.zeros((N_SEPARATORS, N_COLUMNS), dtype),
+        "separators": separators(),
+        "chosen": np.arange(N_SEPARATORS),
         "rows": rng.normal(size=(N_ROWS, N_COLUMNS)).astype(dtype),
         "labels": np.where(np.arange(N_ROWS) % 2, 1, -1).astype(dtype)[None],
         "importance": np.ones((1, N_ROWS), dtype),
@@ -67,13 +68,13 @@ def voting(dtype=np.float64, **others):
     arguments = training(dtype)
     return {
         "coef": arguments["coef"],
-        "intercept": np.zeros(N_MACHINES),
-        "machines": np.arange(N_MACHINES),
-        "n_machines": 1,
+        "intercept": np.zeros(N_SEPARATORS),
+        "separators": np.arange(N_SEPARATORS),
+        "n_separators": 1,
         "rows": arguments["rows"],
         "row_norms": arguments["row_norms"],
-        "votes": np.zeros((N_MACHINES, N_ROWS), np.uint8),
-        "doubtful": np.zeros(N_MACHINES, bool),
+        "votes": np.zeros((N_SEPARATORS, N_ROWS), np.uint8),
+        "doubtful": np.zeros(N_SEPARATORS, bool),
     } | others
 
 
@@ -103,13 +104,16 @@ WRONG = [
     ({"coef": np.zeros(15)}, r"coef must have 2 dimension\(s\): got 1"),
     ({"average": np.zeros((2, 5))}, "average must have 3 rows: got 2"),
     ({"average": np.zeros((3, 5), np.float32)}, "average must hold float64"),
-    ({"machines": machines(2)}, "machines must have 384 bytes: got 256"),
-    ({"machines": machines(problem=1)}, "machines must have a problem from 0 to 0: got 1"),
-    ({"machines": machines(weights=-1)}, "machines must have a weights from 0 to 0: got -1"),
-    ({"machines": machines(first_row=1)}, "machines must have a first_row from 0 to 0: got 1"),
+    ({"separators": separators(2)}, "separators must have 384 bytes: got 256"),
+    ({"separators": separators(problem=1)}, "separators must have a problem from 0 to 0: got 1"),
+    ({"separators": separators(weights=-1)}, "separators must have a weights from 0 to 0: got -1"),
+    (
+        {"separators": separators(first_row=1)},
+        "separators must have a first_row from 0 to 0: got 1",
+    ),
     ({"chosen": np.array([0, 3])}, "chosen must be from 0 to 2: got 3"),
     ({"chosen": np.array([-1])}, "chosen must be from 0 to 2: got -1"),
-    ({"chosen": np.array([1, 1])}, "chosen must hold each machine once: got 1 twice"),
+    ({"chosen": np.array([1, 1])}, "chosen must hold each separator once: got 1 twice"),
     ({"chosen": np.arange(3, dtype=np.int32)}, "chosen must hold int64"),
     ({"rows": np.zeros((6, 9))}, "X must not be wider than the coefficients: got 9 columns for 5"),
     ({"rows": np.zeros((5, 5))}, "row_norms must have 5 numbers: got 6"),
@@ -160,9 +164,9 @@ def test_sparse_rows_that_point_elsewhere_are_an_error(others, message):
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        ({"machines": np.array([0, 1, 3])}, "machines must be from 0 to 2: got 3"),
-        ({"n_machines": 2}, "machines must have 2 machines: got 3"),
-        ({"n_machines": 0}, "n_machines must be at least 1"),
+        ({"separators": np.array([0, 1, 3])}, "separators must be from 0 to 2: got 3"),
+        ({"n_separators": 2}, "separators must have 2 separators: got 3"),
+        ({"n_separators": 0}, "n_separators must be at least 1"),
         ({"intercept": np.zeros(2)}, "intercept must have 3 numbers: got 2"),
         ({"votes": np.zeros((3, 5), np.uint8)}, "votes must have one column per row"),
         ({"votes": np.zeros((2, 6), np.uint8)}, "votes must have 3 rows: got 2"),
@@ -182,8 +186,8 @@ def test_many_classes_need_votes_that_hold_them():
     arguments = voting(
         coef=coef,
         intercept=np.zeros(257),
-        machines=np.arange(257),
-        n_machines=257,
+        separators=np.arange(257),
+        n_separators=257,
         votes=np.zeros((1, N_ROWS), np.uint8),
         doubtful=np.zeros(1, bool),
     )
@@ -196,7 +200,7 @@ def test_scores_must_leave_room():
     del arguments["rows"]
     for start in (-1, 1, 2**62):
         with pytest.raises(ValueError, match="start must leave room"):
-            native.judge(np.zeros((3, N_ROWS)), start, **arguments)
+            native.vote_by_scores(np.zeros((3, N_ROWS)), start, **arguments)
 
 
 def test_read_only_arrays_are_read_and_not_written():
@@ -346,15 +350,15 @@ def test_no_vote_crashes():
 
 
 def judging(dtype):
-    arguments = voting(dtype) | {"scores": np.zeros((N_MACHINES, N_ROWS), dtype), "start": 0}
+    arguments = voting(dtype) | {"scores": np.zeros((N_SEPARATORS, N_ROWS), dtype), "start": 0}
     del arguments["rows"]
     return arguments
 
 
 def counting(dtype):
-    kept = ("coef", "average", "machines", "chosen")
+    kept = ("coef", "average", "separators", "chosen")
     arguments = {name: value for name, value in training(dtype).items() if name in kept}
-    return arguments | {"n_machines": 1, "n_rows": 5, "average_from": 0}
+    return arguments | {"n_separators": 1, "n_rows": 5, "average_from": 0}
 
 
 def measuring(dtype):
@@ -369,7 +373,7 @@ def drawing(dtype):
 @pytest.mark.parametrize(
     ("enter", "make"),
     [
-        (native.judge, judging),
+        (native.vote_by_scores, judging),
         (native.count_steps, counting),
         (native.row_norms, measuring),
         (native.draw_seeds, drawing),
@@ -398,7 +402,7 @@ def test_arrays_that_are_written_to_must_not_share_memory():
 def test_an_order_that_is_none_is_made_again():
     results = []
     for order in (-1, 99, 0):
-        orders = np.full((N_MACHINES, N_ROWS), order, np.int32)
+        orders = np.full((N_SEPARATORS, N_ROWS), order, np.int32)
         arguments = training(orders=orders)
         native.train(**arguments)
         results.append(arguments["coef"].tobytes())
@@ -417,7 +421,7 @@ def fitted(n_threads):
     y = (X[:, 0] + rng.normal(size=3000) > 0).astype(int)
     pool = LinearPool([SGDClassifier(random_state=s) for s in SEEDS], np.array([0, 1]))
     pool._n_threads = lambda _: n_threads  # as many as asked for, however small the work
-    pool.finish(SEEDS, X, y)
+    pool.finish(SEEDS, Rows(X, y))
     return np.stack([voter.coef_[0] for voter in pool.estimators(SEEDS)])
 
 
@@ -513,15 +517,15 @@ def test_a_long_training_can_be_interrupted(n_threads):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
-def test_who_waits_for_other_threads_can_be_interrupted():
+def test_a_call_that_waits_for_other_threads_can_be_interrupted():
     arguments = long_training()
     n_rows = arguments["labels"].shape[1]
     rows = scipy.sparse.csr_array(arguments["rows"])  # each by itself: the first stops at once
-    each = machines(2, alpha=[1e-4, 1e-4], problem=[0, 1])
+    each = separators(2, alpha=[1e-4, 1e-4], problem=[0, 1])
     arguments |= {
         "coef": np.zeros((2, N_COLUMNS)),
         "average": np.zeros((2, N_COLUMNS)),
-        "machines": each,
+        "separators": each,
         "chosen": np.arange(2),
         "rows": native.SparseRows(rows.data, rows.indices, rows.indptr.astype(np.int64), N_COLUMNS),
         "labels": np.vstack([np.full(n_rows, np.inf), arguments["labels"]]),  # overflows
@@ -577,7 +581,7 @@ def test_every_instruction_set_gives_the_same_cosines():
 
 
 def trained_with(loss, is_sparse, dtype, average_from):
-    """Return the bytes that machines hold after some epochs, on 23 columns: blocks, and a rest."""
+    """Return the bytes of separators after some epochs on 23 columns: blocks, and a rest."""
     rng, n_rows, n_columns = np.random.default_rng(0), 200, 23
     X = rng.normal(size=(n_rows, n_columns)).astype(dtype)
     sparse = scipy.sparse.csr_array(np.where(X > 0.5, X, 0).astype(dtype))
@@ -585,7 +589,7 @@ def trained_with(loss, is_sparse, dtype, average_from):
     arguments = training(
         coef=np.zeros((7, n_columns), dtype),
         average=np.zeros((7, n_columns), dtype),
-        machines=machines(7, seed=np.arange(1, 8)),
+        separators=separators(7, seed=np.arange(1, 8)),
         chosen=np.arange(7),
         rows=native.SparseRows(
             sparse.data, sparse.indices, sparse.indptr.astype(np.int64), n_columns
@@ -599,7 +603,7 @@ def trained_with(loss, is_sparse, dtype, average_from):
         settings=native.Settings(**OPTIONS | {"loss": loss, "average_from": average_from}),
     )
     native.train(**arguments)
-    each = arguments["machines"].view(native.MACHINE)
+    each = arguments["separators"].view(native.SEPARATOR)
     kept = ("n_iter", "verdict", "intercept", "average_intercept", "scale", "new_intercept")
     bits = [each[name].tobytes() for name in kept]
     return arguments["coef"].tobytes(), arguments["average"].tobytes(), *bits

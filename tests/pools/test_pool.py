@@ -1,173 +1,262 @@
-"""What every pool must do. A new kind of pool is one more entry in POOLS."""
+"""What every pool must do. A new pool is one more entry in POOLS."""
 
 import pickle
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 from clusters import ClusterOfOne
+from sklearn.base import clone
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from skliquid.pools import EstimatorPool, LinearPool, Sample, Variety, pool_for
-from skliquid.pools.pool import hold
-from skliquid.pools.shard import Shard
-from skliquid.pools.sharded_pool import ShardedPool
+from skliquid.cluster.shard import Shard
+from skliquid.cluster.sharded_pool import ShardedPool
+from skliquid.diversity import Sample, VoterSpec
+from skliquid.pools import (
+    EstimatorPool,
+    FittedPool,
+    FittedVoter,
+    LinearPool,
+    SampledPool,
+    VoterPool,
+    pool_for,
+)
+from skliquid.rows import Rows
 
 N_VOTERS = 5
 VOTERS = np.arange(N_VOTERS)
+CLASSES = np.array(["a", "b", "c"])
 
 
-def pool_of(estimator, **options):
-    def make(classes):
-        voters = [type(estimator)(**estimator.get_params()) for _ in VOTERS]
-        for voter, seed in zip(voters, range(N_VOTERS), strict=True):
-            if "random_state" in voter.get_params():
-                voter.set_params(random_state=seed)
-        return EstimatorPool(voters, classes, **options)
+class Case(NamedTuple):
+    """How a pool is made, given all rows, and what sets it apart from others."""
 
-    return make
-
-
-def linear(classes):
-    return LinearPool([SGDClassifier(random_state=seed) for seed in range(N_VOTERS)], classes)
+    make: Callable[[Rows], VoterPool]
+    learns: bool = True
+    """Whether training changes the voters."""
+    samples: bool = False
+    """Whether voters draw a new sample at each training."""
 
 
-def grouped(classes):
-    kinds = [SGDClassifier(), SGDClassifier(loss="log_loss"), GaussianNB()]
-    return pool_for("linear", kinds, range(N_VOTERS), classes, None)
-
-
-def sharded(classes):
-    kinds = [SGDClassifier(), GaussianNB()]
-    members = np.array_split(VOTERS, 2)
-    shards = [
-        Shard(pool_for("linear", kinds, range(N_VOTERS), classes, None, only=some.tolist()))
-        for some in members
+def estimator_pool(estimator, **options):
+    has_seed = "random_state" in estimator.get_params()
+    voters = [
+        clone(estimator).set_params(**{"random_state": seed} if has_seed else {}) for seed in VOTERS
     ]
-    return ShardedPool(ClusterOfOne(), members, shards, n_jobs=None, knows_visits=True)
+    return Case(lambda _: EstimatorPool(list(map(clone, voters)), CLASSES, **options))
+
+
+def linear(_=None):
+    return LinearPool([SGDClassifier(random_state=seed) for seed in VOTERS], CLASSES)
+
+
+def sampled(_):
+    return SampledPool(linear(), VOTERS, Sample(0.7, bootstrap=True))
+
+
+def fitted(rows):
+    voters = [DecisionTreeClassifier(max_features=2, random_state=seed) for seed in VOTERS]
+    labels = CLASSES[rows.y]
+    return FittedPool([FittedVoter(voter.fit(rows.X, labels), CLASSES) for voter in voters])
+
+
+def spec_of(*estimators, **drawn):
+    return VoterSpec(estimators, range(N_VOTERS), **drawn)
+
+
+def grouped(_):
+    spec = spec_of(SGDClassifier(), SGDClassifier(loss="log_loss"), GaussianNB())
+    return pool_for("auto", spec, CLASSES)
+
+
+def in_shards(spec, *, sees_rows_once):
+    members = np.array_split(VOTERS, 2)
+    shards = [Shard(pool_for("auto", spec, CLASSES, only=part.tolist())) for part in members]
+    return ShardedPool(ClusterOfOne(), members, shards, n_jobs=None, sees_rows_once=sees_rows_once)
 
 
 POOLS = {
-    "sharded": sharded,
-    "linear": linear,
-    "grouped": grouped,
-    "SGDClassifier": pool_of(SGDClassifier()),
-    "SGDClassifier, 2 jobs": pool_of(SGDClassifier(), n_jobs=2),
-    "GaussianNB": pool_of(GaussianNB()),
-    "DecisionTreeClassifier": pool_of(DecisionTreeClassifier(max_features=2)),
+    "sharded": Case(
+        lambda _: in_shards(spec_of(SGDClassifier(), GaussianNB()), sees_rows_once=True)
+    ),
+    "linear": Case(linear),
+    "grouped": Case(grouped),
+    "sampled": Case(sampled, samples=True),
+    "fitted": Case(fitted, learns=False),
+    "SGDClassifier": estimator_pool(SGDClassifier()),
+    "SGDClassifier, 2 jobs": estimator_pool(SGDClassifier(), n_jobs=2),
+    "GaussianNB": estimator_pool(GaussianNB()),
+    "DecisionTreeClassifier": estimator_pool(DecisionTreeClassifier(max_features=2)),
 }
 
 
-@pytest.fixture(params=POOLS)
-def pool_and_data(request, multiclass):
-    X, y = multiclass
-    classes = np.array(["a", "b", "c"])
-    return POOLS[request.param](classes), X, y
+def pools_that(are_meant):
+    """Parametrize a test by the pools that ``are_meant``."""
+    names = [name for name, case in POOLS.items() if are_meant(case)]
+    return pytest.mark.parametrize("make", [POOLS[name].make for name in names], ids=names)
 
 
-def test_votes_are_positions_among_the_classes(pool_and_data):
-    pool, X, y = pool_and_data
-    pool.train(VOTERS, X, y)
-    votes = pool.vote(VOTERS, X)
-    assert votes.shape == (N_VOTERS, len(y))
+every_pool = pools_that(lambda case: True)
+learning_pools = pools_that(lambda case: case.learns)
+
+
+@pytest.fixture
+def rows(multiclass):
+    return Rows(*multiclass)
+
+
+@every_pool
+def test_votes_are_positions_among_the_classes(make, rows):
+    pool = make(rows)
+    pool.train(VOTERS, rows)
+    votes = pool.vote(VOTERS, rows.X)
+    assert votes.shape == (N_VOTERS, rows.n_rows)
     assert set(np.unique(votes)) <= {0, 1, 2}
-    assert np.mean(votes == y) > 0.6
+    assert np.mean(votes == rows.y) > 0.6
 
 
-def test_accuracy_is_the_share_of_right_votes(pool_and_data):
-    pool, X, y = pool_and_data
-    pool.train(VOTERS, X[:60], y[:60])
+@every_pool
+def test_accuracy_is_the_share_of_correct_votes(make, rows):
+    pool = make(rows)
+    pool.train(VOTERS, rows.at(slice(60)))
     asked = np.array([3, 1])
-    expected = [np.mean(vote == y) for vote in pool.vote(asked, X)]
-    assert pool.accuracy(asked, X, y).tolist() == expected
+    expected = [np.mean(votes == rows.y) for votes in pool.vote(asked, rows.X)]
+    assert pool.accuracy(asked, rows).tolist() == expected
 
 
-def test_only_the_voters_named_train(pool_and_data):
-    pool, X, y = pool_and_data
-    pool.train(VOTERS, X[:50], y[:50])
-    before = pool.vote(VOTERS[:3], X)
-    pool.train(VOTERS[3:], X[50:], y[50:])
-    assert np.array_equal(pool.vote(VOTERS[:3], X), before)
+@every_pool
+def test_only_the_voters_named_train(make, rows):
+    pool = make(rows)
+    pool.train(VOTERS, rows.at(slice(50)))
+    before = pool.vote(VOTERS[:3], rows.X)
+    pool.train(VOTERS[3:], rows.at(slice(50, None)))
+    assert np.array_equal(pool.vote(VOTERS[:3], rows.X), before)
 
 
-def test_the_final_fit_from_scratch_forgets_the_increments(pool_and_data, request):
-    pool, X, y = pool_and_data
-    pool.train(VOTERS, X[:50], y[:50])
-    pool.finish(VOTERS, X, y)
-    fresh = POOLS[request.node.callspec.params["pool_and_data"]](np.array(["a", "b", "c"]))
-    fresh.finish(VOTERS, X, y)
-    assert np.array_equal(pool.vote(VOTERS, X), fresh.vote(VOTERS, X))
+@learning_pools
+def test_training_changes_voters_and_returns_a_cost(make, rows):
+    pool = make(rows)
+    assert pool.train(VOTERS, rows.at(slice(20))) == 20 * N_VOTERS
+    before = pool.vote(VOTERS, rows.X)
+    assert pool.train(VOTERS, rows.at(slice(20, None))) >= 130 * N_VOTERS
+    assert not np.array_equal(pool.vote(VOTERS, rows.X), before)
+    assert pool.finish(VOTERS, rows) >= rows.n_rows * N_VOTERS
 
 
-def test_estimators_are_real_and_speak_the_users_labels(pool_and_data):
-    pool, X, y = pool_and_data
-    pool.train(VOTERS, X, y)
+@pools_that(lambda case: not case.learns)
+def test_voters_that_learn_no_more_stay_as_they_are_and_cost_nothing(make, rows):
+    pool = make(rows)
+    before = pool.vote(VOTERS, rows.X)
+    other = rows._replace(y=(rows.y + 1) % 3)
+    assert (pool.train(VOTERS, other), pool.finish(VOTERS, other)) == (0, 0)
+    assert np.array_equal(pool.vote(VOTERS, rows.X), before)
+
+
+@every_pool
+def test_the_final_fit_forgets_the_increments(make, rows):
+    pool, other = make(rows), make(rows)
+    pool.train(VOTERS, rows.at(slice(50)))
+    other.train(VOTERS, rows.at(slice(50))._replace(y=(rows.y[:50] + 1) % 3))
+    for trained in (pool, other):
+        trained.finish(VOTERS, rows)
+    assert np.array_equal(pool.vote(VOTERS, rows.X), other.vote(VOTERS, rows.X))
+
+
+@pools_that(lambda case: not case.samples)
+def test_the_final_fit_is_that_of_voters_that_have_not_trained(make, rows):
+    pool, fresh = make(rows), make(rows)
+    pool.train(VOTERS, rows.at(slice(50)))
+    pool.finish(VOTERS, rows)
+    fresh.finish(VOTERS, rows)
+    assert np.array_equal(pool.vote(VOTERS, rows.X), fresh.vote(VOTERS, rows.X))
+
+
+@every_pool
+def test_estimators_predict_the_labels_of_the_user(make, rows):
+    pool = make(rows)
+    pool.train(VOTERS, rows)
     asked = np.array([4, 0])
-    for estimator, votes in zip(pool.estimators(asked), pool.vote(asked, X), strict=True):
-        assert estimator.predict(X).tolist() == np.array(["a", "b", "c"])[votes].tolist()
+    for estimator, votes in zip(pool.estimators(asked), pool.vote(asked, rows.X), strict=True):
+        assert estimator.predict(rows.X).tolist() == CLASSES[votes].tolist()
 
 
-def test_a_pool_forgets_the_voters_it_need_not_keep(pool_and_data):
-    pool, X, y = pool_and_data
-    pool.train(VOTERS, X, y)
-    votes, size = pool.vote(VOTERS[1:2], X), len(pickle.dumps(pool))
-    pool.keep(VOTERS[1:2], training_is_over=True)
-    assert np.array_equal(pool.vote(VOTERS[1:2], X), votes)
+@every_pool
+def test_a_pool_drops_the_voters_it_need_not_keep(make, rows):
+    pool = make(rows)
+    pool.train(VOTERS, rows)
+    votes, size = pool.vote(VOTERS[1:2], rows.X), len(pickle.dumps(pool))
+    pool = pool.keep(VOTERS[1:2], training_is_over=True)
+    assert np.array_equal(pool.vote(VOTERS[1:2], rows.X), votes)
     assert len(pickle.dumps(pool)) < size
     with pytest.raises(KeyError):
-        pool.vote(VOTERS[:1], X)
+        pool.vote(VOTERS[:1], rows.X)
 
 
-def test_a_pickled_pool_goes_on_with_the_same_bits(pool_and_data):
-    pool, X, y = pool_and_data
-    pool.train(VOTERS, X[:50], y[:50])
+@every_pool
+def test_a_pickled_pool_continues_with_the_same_bits(make, rows):
+    pool = make(rows)
+    pool.train(VOTERS, rows.at(slice(50)))
     copy = pickle.loads(pickle.dumps(pool))
-    for each in (pool, copy):
-        each.train(VOTERS, X[50:100], y[50:100])
-    assert np.array_equal(pool.vote(VOTERS, X), copy.vote(VOTERS, X))
+    for trained in (pool, copy):
+        trained.train(VOTERS, rows.at(slice(50, 100)))
+    assert np.array_equal(pool.vote(VOTERS, rows.X), copy.vote(VOTERS, rows.X))
 
 
+@every_pool
+def test_the_number_of_threads_changes_no_vote(make, rows):
+    pool, other = make(rows), make(rows)
+    other.set_n_jobs(2)
+    for trained in (pool, other):
+        trained.train(VOTERS, rows)
+    assert np.array_equal(pool.vote(VOTERS, rows.X), other.vote(VOTERS, rows.X))
+
+
+@every_pool
 @pytest.mark.filterwarnings("error")
-def test_classes_may_be_missing_from_an_increment(pool_and_data):
-    pool, X, y = pool_and_data
-    for rows in (y == 0, y == 1, y < 2, y == 2):
-        pool.train(VOTERS, X[rows], y[rows])
-        assert pool.accuracy(VOTERS, X, y).shape == (N_VOTERS,)
+def test_classes_may_be_missing_from_an_increment(make, rows):
+    pool = make(rows)
+    for part in (rows.y == 0, rows.y == 1, rows.y < 2, rows.y == 2):
+        pool.train(VOTERS, rows.at(np.flatnonzero(part)))
+        assert pool.accuracy(VOTERS, rows).shape == (N_VOTERS,)
 
 
-def test_sample_weights_decide_between_contradictory_rows(pool_and_data):
-    pool, X, y = pool_and_data
-    other = (y + 1) % 3
-    heavy, light = np.ones(len(y)), np.full(len(y), 1e-6)
-    twice = np.concatenate([X, X]), np.concatenate([y, other]), np.concatenate([light, heavy])
-    pool.train(VOTERS, *twice)
-    assert np.mean(pool.vote(VOTERS, X) == other) > 0.6
+@learning_pools
+def test_sample_weights_decide_between_contradictory_rows(make, rows):
+    pool, other = make(rows), (rows.y + 1) % 3
+    light = rows._replace(sample_weight=np.full(rows.n_rows, 1e-6))
+    heavy = rows._replace(y=other, sample_weight=np.ones(rows.n_rows))
+    pool.train(VOTERS, light.followed_by(heavy))
+    assert np.mean(pool.vote(VOTERS, rows.X) == other) > 0.6
+
+
+# Pools that are made of others
 
 
 @pytest.mark.parametrize(
-    "variety",
+    "drawn",
     [
-        Variety(sample=Sample(0.7, bootstrap=True)),
-        Variety(params=[{"alpha": 10.0**-k} for k in range(N_VOTERS)]),
-        Variety(subspaces=np.array([[k % 4, (k + 1) % 4] for k in range(N_VOTERS)])),
-        Variety(maps=[None, RBFSampler(n_components=5, random_state=0)]),
+        {"sample": Sample(0.7, bootstrap=True)},
+        {"params": [{"alpha": 10.0**-k} for k in range(N_VOTERS)]},
+        {"subspaces": np.array([[k % 4, (k + 1) % 4] for k in range(N_VOTERS)])},
+        {"maps": [None, RBFSampler(n_components=5, random_state=0)]},
     ],
     ids=["sample", "params", "subspaces", "maps"],
 )
-def test_a_pool_of_some_voters_has_them_as_they_are_among_all(multiclass, variety):
-    X, y = multiclass
-    for each in variety.maps:
-        each is None or each.fit(X)
-    asked = ["linear", [SGDClassifier(), SGDClassifier(loss="log_loss")], range(N_VOTERS)]
-    whole = pool_for(*asked, np.arange(3), None, variety=variety)
-    some = np.array([1, 3, 4])
-    part = pool_for(*asked, np.arange(3), None, variety=variety, only=some.tolist())
+def test_a_pool_of_some_voters_has_them_as_they_are_among_all(rows, drawn):
+    for transformer in drawn.get("maps", ()):
+        transformer is None or transformer.fit(rows.X)
+    spec = spec_of(SGDClassifier(), SGDClassifier(loss="log_loss"), **drawn)
+    chosen = np.array([1, 3, 4])
+    whole = pool_for("linear", spec, CLASSES)
+    part = pool_for("linear", spec, CLASSES, only=chosen.tolist())
     for pool, voters in ((whole, VOTERS), (part, np.arange(3))):
-        pool.train(voters, X[:70], y[:70])
-        pool.finish(voters, X, y)
-    ours, theirs = part.estimators(np.arange(3)), whole.estimators(some)
+        pool.train(voters, rows.at(slice(70)))
+        pool.finish(voters, rows)
+    ours, theirs = part.estimators(np.arange(3)), whole.estimators(chosen)
     for one, other in zip(ours, theirs, strict=True):
         assert one.get_params().keys() == other.get_params().keys()
         assert np.array_equal(_linear(one).coef_, _linear(other).coef_)
@@ -177,26 +266,21 @@ def _linear(estimator):
     return estimator[-1] if hasattr(estimator, "steps") else estimator
 
 
-def fitted_anew(name, classes):
-    kinds, seeds = [LogisticRegression(), SGDClassifier()], range(N_VOTERS)
+def with_refitted_voters(name):
+    sample = Sample(0.9, bootstrap=False) if name == "sampled" else None
+    spec = spec_of(LogisticRegression(), SGDClassifier(), sample=sample)
     if name == "sharded":
-        members = np.array_split(VOTERS, 2)
-        shards = [
-            Shard(pool_for("linear", kinds, seeds, classes, None, only=some.tolist()))
-            for some in members
-        ]
-        return ShardedPool(ClusterOfOne(), members, shards, n_jobs=None, knows_visits=False)
-    variety = Variety(sample=Sample(0.9, bootstrap=False)) if name == "sampled" else Variety()
-    return pool_for("linear", kinds, seeds, classes, None, variety=variety)
+        return in_shards(spec, sees_rows_once=False)
+    return pool_for("linear", spec, CLASSES)
 
 
 @pytest.mark.parametrize("name", ["grouped", "sampled", "sharded"])
-def test_who_is_fitted_anew_can_be_held_to_passes(multiclass, name):
-    X, y = multiclass
-    pool = fitted_anew(name, np.array(["a", "b", "c"]))
-    hold(pool, 2)
-    n_anew, n_by_increments = 3, 2
-    assert pool.train(VOTERS, X[:75], y[:75]) == 75 * (2 * n_anew + n_by_increments)
-    assert pool.train(VOTERS, X[75:], y[75:]) == 75 * (2 * 2 * n_anew + n_by_increments)
-    hold(pool, None)
-    assert pool.train(VOTERS, X, y) > 300 * (3 * n_anew) + 150 * n_by_increments
+def test_the_passes_of_voters_that_are_refitted_can_be_limited(rows, name):
+    pool = with_refitted_voters(name)
+    pool.limit_passes(2)
+    n_refitted, n_by_increments = 3, 2
+    halves = rows.at(slice(75)), rows.at(slice(75, None))
+    assert pool.train(VOTERS, halves[0]) == 75 * (2 * n_refitted + n_by_increments)
+    assert pool.train(VOTERS, halves[1]) == 75 * (2 * 2 * n_refitted + n_by_increments)
+    pool.limit_passes(None)
+    assert pool.train(VOTERS, rows) > 300 * (3 * n_refitted) + 150 * n_by_increments

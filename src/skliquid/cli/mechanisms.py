@@ -1,18 +1,20 @@
 """``skliquid mechanisms``: the mechanisms by name."""
 
 from skliquid.cli.listing import print_list
-from skliquid.mechanisms import MECHANISMS, Revocable
+from skliquid.mechanisms import MECHANISMS
 
 
 def mechanisms() -> None:
     """List the delegation mechanisms."""
-    rows = []
-    for name, named in MECHANISMS.items():
-        returns = _first_line(named.returns) if isinstance(named, Revocable) else "Nobody."
-        pair = named.mechanism if isinstance(named, Revocable) else named
-        refined = ", ".join(map(repr, pair.refinements))
-        to_whom = _first_line(pair.probability) + (f"; refined by {refined}" if refined else "")
-        rows.append([name, _first_line(pair.selection), to_whom, returns])
+    rows = [
+        [
+            name,
+            _first_line(mechanism.selection),
+            _first_line(mechanism.probability),
+            _first_line(mechanism.returns) if mechanism.returns else "No voter.",
+        ]
+        for name, mechanism in MECHANISMS.items()
+    ]
     print_list("Mechanisms", ["name", "who delegates", "to whom", "who returns"], rows)
 
 

@@ -1,30 +1,27 @@
 """Methods: the ensembles that trials train, and what is recorded of them."""
 
 import importlib
-import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import SGDClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from skliquid.arrays import Labels
-from skliquid.delegation_graph import DelegationGraph
-from skliquid.ensemble import LiquidEnsembleClassifier, shares
+from skliquid.arrays import Floats, Labels
+from skliquid.diversity import VoterSpec
+from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.experiments.protocols import Halves, Protocol
 from skliquid.experiments.real_adaboost import RealAdaBoost
-from skliquid.increments import Rows, slices
-from skliquid.mechanisms import MECHANISMS, Mechanism, as_mechanism
-from skliquid.pools.linear_pool import LinearPool
+from skliquid.mechanisms import MECHANISMS, as_mechanism
+from skliquid.pools import LinearPool, VoterPool, pool_for
 from skliquid.record import TrainingRecord
 from skliquid.schedules import Rounded, n_asked
-from skliquid.training import Training, finish, train
-from skliquid.voting import winner
 
 Result = dict[str, Any]
 ESTIMATORS = {"sgd": SGDClassifier, "tree": lambda: DecisionTreeClassifier(max_depth=1)}
@@ -38,46 +35,75 @@ def run(method: Mapping[str, Any], halves: Halves, protocol: Protocol, seed: int
 
 
 def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int) -> Result:
-    """Return the record of a delegating ensemble.
+    """Return the record of a delegating ensemble, trained by its public ``fit``.
 
-    Beside the ensemble's parameters, ``method`` may hold: ``goes_on`` and the ``VARIATIONS``,
-    instead of the protocol's; ``final_fit``, false to leave it out; and ``curves``, false to leave
-    out the accuracy on the test half during training.
+    Besides the ensemble's parameters, ``method`` may hold: ``goes_on`` and the ``VARIATIONS``,
+    instead of the protocol's; ``final_fit``, false to leave it out; and ``curves``, whether to
+    record the accuracy on the test half during training: by default, unless voters continue after
+    delegation has ended and a final fit follows.
     """
-    rules = protocol.varied(method)
-    schedule = Rounded(method["delegation_rate"], rules.rounding)
+    rules, is_finished = protocol.varied(method), method.get("final_fit", True)
+    ensemble = _ensemble(method, rules, seed)
+    X, y = halves.X_train, halves.y_train
+    if not (is_finished or rules.goes_on):  # then training ends with delegation
+        X, y = _rows_until_delegation_ends(ensemble, X, y, seed)
+    has_curves = method.get("curves", not (is_finished and rules.goes_on))
+    ensemble.fit(X, y, eval_set=(halves.X_test, halves.y_test) if has_curves else None)
+    result = {"accuracy_one_pass": ensemble.record_[-1].eval_accuracy}
+    if not ensemble.final_fit:
+        result = _scores(ensemble.predict(halves.X_test), halves, "one_pass")
+        if is_finished:
+            ensemble.refit(X, y)
+    if is_finished:
+        result |= _scores(ensemble.predict(halves.X_test), halves, "final")
+    return result | _record_values(ensemble.record_, method["increment_size"])
+
+
+def _ensemble(method: dict[str, Any], rules: Protocol, seed: int) -> LiquidEnsembleClassifier:
     estimator = method.get("estimator", "sgd")
-    is_finished, sees_all = method.get("final_fit", True), rules.features_per_voter == "all"
-    ensemble = LiquidEnsembleClassifier(
+    sees_all = rules.features_per_voter == "all"
+    changes = {"candidates": rules.candidates, "weight_of": rules.weight_of}
+    return LiquidEnsembleClassifier(
         ESTIMATORS[estimator](),
         n_estimators=method["n_estimators"],
         n_final=method["n_final"],
-        mechanism=_mechanism(method["mechanism"], rules.weight_of),
-        delegation_rate=schedule,
+        mechanism=as_mechanism(
+            mechanism_named(method["mechanism"]),
+            **{name: value for name, value in changes.items() if value is not None},
+        ),
+        delegation_rate=Rounded(method["delegation_rate"], rules.rounding),
         increment_size=method["increment_size"],
         competence=method.get("competence", "training"),
-        candidates=rules.candidates,
         max_features=1.0 if sees_all else rules.features_per_voter,
-        final_fit="scratch" if is_finished and not rules.goes_on else "none",
-        pool="linear" if estimator == "sgd" else "auto",
+        final_fit=method.get("final_fit", True) and not rules.goes_on,
+        pool=_LinearVoters(rules.stopping_rule) if estimator == "sgd" else "auto",
         random_state=seed,
     )
-    cuts = slices(len(halves.y_train), method["increment_size"])
-    if not (is_finished or rules.goes_on):
-        n_cuts = _n_delegations(schedule, method["n_estimators"], method["n_final"])
-        cuts = cuts[: max(n_cuts, 1)]  # where nobody ever delegates, voters still learn something
-    training, _ = ensemble._start(np.unique(halves.y_train), halves.X_train)
-    if rules.stopping_rule and isinstance(training.pool, LinearPool):
-        training.pool.stopping_rule = rules.stopping_rule
-    data = Rows(range(len(halves.y_train)), halves.X_train, halves.y_train, None)
-    order = training.rng.permutation(len(data.y))
-    curve = _Curve(training, halves, always=not is_finished) if method.get("curves", True) else None
-    train(training, ensemble._rules(len(cuts)), (data.at(order[cut]) for cut in cuts), curve)
-    result = _scores(_predicted(training, halves), halves.y_test, halves.n_classes, "one_pass")
-    if is_finished:
-        finish(training, halves.X_train, halves.y_train, None)
-        result |= _scores(_predicted(training, halves), halves.y_test, halves.n_classes, "final")
-    return result | _of_training(training.record, method["increment_size"])
+
+
+@dataclass(frozen=True)
+class _LinearVoters:
+    """The linear pool, with the stopping rule of another version of scikit-learn if given."""
+
+    stopping_rule: str | None
+
+    def pool_for(self, spec: VoterSpec, classes: NDArray[Any], n_jobs: int | None) -> VoterPool:
+        pool = pool_for("linear", spec, classes, n_jobs)
+        if self.stopping_rule and isinstance(pool, LinearPool):
+            pool.stopping_rule = self.stopping_rule
+        return pool
+
+
+def _rows_until_delegation_ends(
+    ensemble: LiquidEnsembleClassifier, X: Floats, y: Labels, seed: int
+) -> tuple[Floats, Labels]:
+    """Return a random sample of as many rows as the increments until delegation ends take."""
+    n_left, n_increments = ensemble.n_estimators, 0
+    while n := n_asked(ensemble.delegation_rate, n_increments + 1, n_left, ensemble.n_final):
+        n_left, n_increments = n_left - n, n_increments + 1
+    n_rows = max(n_increments, 1) * ensemble.increment_size  # at least one increment to learn from
+    rows = np.random.default_rng(seed).permutation(len(y))[:n_rows]
+    return X[rows], y[rows]
 
 
 def adaboost(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int) -> Result:
@@ -97,7 +123,7 @@ def adaboost(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: i
         return {"refused": True}
     predicted = ensemble.predict(halves.X_test)
     passes = sum(getattr(estimator, "n_iter_", 1) for estimator in ensemble.estimators_)
-    return _scores(predicted, halves.y_test, halves.n_classes, "final") | {
+    return _scores(predicted, halves, "final") | {
         "cost_increments": 0,
         "cost_final_fit": int(passes) * len(halves.y_train),
         "n_representatives": len(ensemble.estimators_),
@@ -121,34 +147,9 @@ def mechanism_named(name: str) -> Any:
         ) from error
 
 
-def _mechanism(name: str, weight_of: str | None) -> Any:
-    """Return the mechanism, with ``weight_of`` replaced if given."""
-    mechanism = mechanism_named(name)
-    has_a_choice = weight_of is not None and isinstance(mechanism, Mechanism)
-    return replace(mechanism, weight_of=weight_of) if has_a_choice else mechanism
-
-
-class _Curve:
-    """Accuracy on the test half during training: always, or only when some have delegated."""
-
-    def __init__(self, training: Training, halves: Halves, *, always: bool):
-        self._training, self._halves, self._always = training, halves, always
-        self._last = training.graph
-
-    def __call__(self, graph: DelegationGraph) -> float:
-        if graph is self._last and not self._always:
-            return math.nan
-        self._last = graph
-        predicted = _predicted(self._training, self._halves)
-        return float(np.mean(predicted == self._halves.y_test))
-
-
-def _predicted(training: Training, halves: Halves) -> Labels:
-    return winner(shares(training, halves.X_test, halves.n_classes))
-
-
-def _scores(predicted: Labels, y: Labels, n_classes: int, when: str) -> Result:
-    """Return scikit-learn's scores of predictions, all from one confusion matrix."""
+def _scores(predicted: Labels, halves: Halves, when: str) -> Result:
+    """Return scikit-learn's scores, computed from one confusion matrix."""
+    y, n_classes = halves.y_test, halves.n_classes
     counts = np.bincount(y * n_classes + predicted, minlength=n_classes**2)
     confusion = counts.reshape(n_classes, n_classes)
     correct, present, claimed = np.diag(confusion), confusion.sum(axis=1), confusion.sum(axis=0)
@@ -163,7 +164,7 @@ def _scores(predicted: Labels, y: Labels, n_classes: int, when: str) -> Result:
     }
 
 
-def _of_training(record: TrainingRecord, increment_size: int) -> Result:
+def _record_values(record: TrainingRecord, increment_size: int) -> Result:
     last = record[-1]
     return {
         "cost_increments": record.cost.increments,
@@ -179,11 +180,3 @@ def _of_training(record: TrainingRecord, increment_size: int) -> Result:
         "curve_minimum_majority": [each.minimum_majority for each in record],
         "curve_largest_share": [each.largest_share for each in record],
     }
-
-
-def _n_delegations(schedule: Rounded, n_voters: int, n_final: int) -> int:
-    """Return how many increments it takes until nobody is asked to delegate any more."""
-    n_increments = 0
-    while asked := n_asked(schedule, n_increments + 1, n_voters, n_final):
-        n_voters, n_increments = n_voters - asked, n_increments + 1
-    return n_increments

@@ -14,7 +14,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skliquid.arrays import Floats, Labels
 from skliquid.datasets import load_dataset
-from skliquid.ensemble import FEATURES_PER_VOTER
+from skliquid.presets import FEATURES_PER_VOTER
 
 VARIATIONS = ("features_per_voter", "candidates", "weight_of", "stopping_rule", "boosting")
 """Rules that a method may override, in a trial with the same halves and the same seeds."""

@@ -12,7 +12,7 @@ from skliquid.experiments.methods import ESTIMATORS, mechanism_named
 from skliquid.experiments.protocols import PROTOCOLS, VARIATIONS
 from skliquid.mechanisms import CANDIDATES
 from skliquid.mechanisms.probability import gain_per_weight
-from skliquid.pools.linear_pool import STOPPING_RULES
+from skliquid.pools.linear.support import STOPPING_RULES
 
 AXES = ("increment_size", "delegation_rate", "n_estimators")
 """The parameters that a search varies."""
@@ -193,12 +193,19 @@ def joint_conditions(content: Content, methods: Methods) -> Iterator[Condition]:
         is_liquid = method["method"] == "liquid" or kind not in ("curves", "search")
         yield is_liquid, f"have liquid methods only in {kind}", method, "Leave it out"
     if shown := _SHOWN.get(content.get("measure", kind)):
-        is_there = all(method.get(shown, True) for method in methods)
-        yield is_there, f"have the {shown} that it shows", False, f"Leave out {shown}"
+        is_there = all(_has(method, shown, content["protocols"]) for method in methods)
+        yield is_there, f"have the {shown} that it shows", False, f"Set {shown} = true"
     if conditions := _KIND_CONDITIONS.get(kind):
         protocols = content["protocols"]
         yield len({*protocols}) == 1, f"have one protocol in {kind}", protocols, "Choose one"
         yield from conditions(content, methods)
+
+
+def _has(method: Content, part: str, protocols: Sequence[str]) -> bool:
+    """Return whether training has a final fit, or records curves, as ``liquid`` decides."""
+    goes_on = method.get("goes_on", any(PROTOCOLS[name].goes_on for name in protocols))
+    is_default = part == "final_fit" or not (goes_on and method.get("final_fit", True))
+    return bool(method.get(part, is_default))
 
 
 def _search_conditions(content: Content, methods: Methods) -> Iterator[Condition]:

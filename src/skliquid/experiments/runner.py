@@ -112,6 +112,6 @@ def _exit_after(sentinel: int) -> None:
 
 
 def _end(executor: ProcessPoolExecutor) -> None:
-    for process in list((executor._processes or {}).values()):
+    for process in list((executor._processes or {}).values()):  # noqa: SLF001 (there is no public way)
         process.terminate()
     executor.shutdown(wait=False, cancel_futures=True)

@@ -6,6 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations, product
 from string import Template
+from textwrap import fill
 from typing import Any
 
 import pandas as pd
@@ -72,7 +73,8 @@ class Table:
         rows = [[cell.translate(_MARKDOWN) for cell in row] for row in (self.header, *self.rows)]
         rows.insert(1, ["---"] * len(self.header))
         table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
-        title, caption = self.title.translate(_MARKDOWN), self.caption.translate(_MARKDOWN)
+        title = self.title.translate(_MARKDOWN)
+        caption = fill(self.caption.translate(_MARKDOWN), 120, break_on_hyphens=False)
         return f"### {title}\n\n{caption}\n\n{table}\n"
 
     def to_latex(self) -> str:

@@ -3,7 +3,7 @@ r"""Mechanism: the paper's pair (g, p), and how it turns representatives into de
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.random import Generator
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from skliquid.arrays import Floats, Voters
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.mechanisms.refinement import Knowledge, Refinement, Situation
+from skliquid.mechanisms.returns import Return
 from skliquid.mechanisms.selection import nobody
-from skliquid.mechanisms.vote_weights import VoteWeights, as_vote_weights
+from skliquid.voting import VoteWeights, as_vote_weights
 
 Selection: TypeAlias = Callable[[Floats, int, Generator], Voters]
 Probability: TypeAlias = Callable[[Floats, Floats], Floats]
@@ -47,9 +48,13 @@ class Mechanism:
         receives the weight; never a voter whose guru is the delegator.
     vote_weights : {"delegated", "log_odds", "delegated_log_odds"} or callable
         How much each representative counts when the ensemble votes: the votes it carries, the
-        log-odds that it is correct, or their product. A function ``vote_weights(graph, accuracy,
-        n_classes)`` returns one number per representative; see
-        :mod:`skliquid.mechanisms.vote_weights`.
+        log-odds that it is correct, or their product; see :mod:`skliquid.voting`. A function
+        ``vote_weights(graph, accuracy, n_classes)`` returns one number per representative.
+    returns : callable or None
+        Which delegators become representatives again, for streams with concept drift: see
+        :func:`~skliquid.mechanisms.revocable`. They take their own vote back, and the votes of the
+        voters that delegated to them; as many others delegate in their place, if they have a
+        candidate, so that the ensemble does not grow. None: delegations are final.
 
     Examples
     --------
@@ -68,7 +73,7 @@ class Mechanism:
     weight_of: Literal["guru", "candidate"] = "guru"
     candidates: Literal["representatives", "voters"] = "representatives"
     vote_weights: str | VoteWeights = "delegated"
-    is_revocable: ClassVar[bool] = False
+    returns: Return | None = None
 
     def __post_init__(self) -> None:
         if not (callable(self.selection) and callable(self.probability)):
@@ -77,23 +82,38 @@ class Mechanism:
                 f"({self.selection!r}, {self.probability!r}). Give both functions."
             )
         for name, allowed in _OPTIONS.items():
-            if getattr(self, name) not in allowed:
+            if (option := getattr(self, name)) not in allowed:
                 raise ValueError(
-                    f"{name} must be {' or '.join(map(repr, allowed))}: got "
-                    f"{getattr(self, name)!r}. Choose one of them."
+                    f"{name} must be {' or '.join(map(repr, allowed))}: got {option!r}. Choose one "
+                    "of them."
                 )
-        _check_refinements(self.refinements)
+        is_sequence = isinstance(self.refinements, tuple | list)
+        if not (is_sequence and all(map(_is_function, self.refinements))):
+            raise TypeError(
+                f"refinements must be a tuple of functions, got {self.refinements!r}. Give "
+                "functions of a Situation."
+            )
         object.__setattr__(self, "refinements", tuple(self.refinements))
         as_vote_weights(self.vote_weights)  # raises unless it is one
+        if not (self.returns is None or _is_function(self.returns)):
+            raise TypeError(
+                "returns must be a function that says which delegators return, got "
+                f"{self.returns!r}. Give one like BetterThanGuru()."
+            )
 
     @property
     def is_direct(self) -> bool:
         """Whether no voter ever delegates."""
         return self.selection is nobody
 
+    @property
+    def is_revocable(self) -> bool:
+        """Whether delegators may become representatives again."""
+        return self.returns is not None
+
     def scored(self, graph: DelegationGraph) -> Voters:
-        """Return the voters whose accuracy is measured: the representatives."""
-        return graph.representatives
+        """Return the voters whose accuracy is measured: representatives, or all if revocable."""
+        return graph.representatives if self.returns is None else np.arange(graph.n_voters)
 
     def delegate(
         self,
@@ -109,25 +129,31 @@ class Mechanism:
         The weakest chooses first, and each sees the weights that the one before left. A delegator
         without a strictly better candidate stays a representative, unless p gives others a chance.
         """
+        if self.returns is not None:
+            n_left = len(graph.representatives) - n_delegators
+            returning, accuracy = self.returns(graph, accuracy, n_left, rng, knowledge)
+            graph, n_delegators = graph.revoke(returning), n_delegators + len(returning)
         delegation, gurus = graph.delegation.copy(), graph.gurus.copy()
-        weights = graph.weights.astype(np.float64)
+        weights, may_follow = graph.weights.astype(np.float64), self.candidates == "voters"
         for delegator in self._select(graph, accuracy, n_delegators, rng).tolist():
-            is_candidate = gurus != delegator
-            if self.candidates == "representatives":
-                is_candidate &= weights > 0
-            choices, own_weight = is_candidate.nonzero()[0], weights.item(delegator)
-            weight = weights.take(gurus.take(choices))
-            situation = Situation(
-                delegator, choices, accuracy, weight, own_weight, graph.n_voters, knowledge
-            )
+            own_weight = weights.item(delegator)
+            weights[delegator] = 0
+            choices = (gurus != delegator if may_follow else weights).nonzero()[0]
+            weight = weights.take(gurus.take(choices) if may_follow else choices)
+            gain = accuracy.take(choices) - accuracy.item(delegator)
             compared = weight if self.weight_of == "guru" else weights.take(choices)
-            sums = np.add.accumulate(self._likelihood(situation, compared), dtype=np.float64)
+            likelihood, sums = self._likelihood(gain, compared)
+            if self.refinements:
+                situation = Situation(delegator, choices, accuracy, weight, own_weight, knowledge)
+                sums = np.add.accumulate(likelihood * self._factors(situation), dtype=np.float64)
+            guru = delegator
             if sums.size and sums.item(-1) > 0:
                 draw = sums.searchsorted(rng.random() * sums.item(-1), side="right")
                 delegation[delegator] = choice = choices.item(draw)
-                weights[gurus[choice]] += own_weight
-                weights[delegator] = 0
-                gurus[gurus == delegator] = gurus[choice]
+                guru = gurus.item(choice)
+            weights[guru] += own_weight
+            if may_follow:
+                gurus[gurus == delegator] = guru
         has_changed = not np.array_equal(delegation, graph.delegation)
         return DelegationGraph(delegation) if has_changed else graph
 
@@ -144,27 +170,32 @@ class Mechanism:
         weakest_first = np.lexsort((rng.random(len(selected)), accuracy[selected]))
         return graph.representatives[selected[weakest_first]]
 
-    def _likelihood(self, situation: Situation, weight: Floats) -> Floats:
-        """Return how likely each candidate is to be chosen, refinements included."""
-        gain = situation.gain
+    def _likelihood(self, gain: Floats, weight: Floats) -> tuple[Floats, Floats]:
+        """Return how likely each candidate is to be chosen, and the cumulative sums of that."""
         likelihood = np.asarray(self.probability(gain, weight))
-        wrong = _problem("likelihood", likelihood, len(gain))
-        if not wrong and not np.logical_or.reduce(likelihood) and gain.max(initial=0) > 0:
+        sums, wrong = _sums("likelihood", likelihood, len(gain))
+        if not wrong and sums.size and not sums.item(-1) and gain.max() > 0:
             wrong = "a positive likelihood for some candidate when one is better, got zero for all"
         if wrong:
             raise ValueError(
                 f"mechanism must give {wrong}. Correct its probability function; to let a "
                 "representative stay one, leave it out of the selection."
             )
-        if not self.refinements:
-            return likelihood
+        return likelihood, sums
+
+    def _factors(self, situation: Situation) -> Floats:
+        """Return the product of what the refinements give for each candidate."""
         factors = [np.asarray(refine(situation)) for refine in self.refinements]
         for refine, values in zip(self.refinements, factors, strict=True):
-            wrong = _problem("factor", values, len(gain))
+            _, wrong = _sums("factor", values, len(situation.choices))
             if wrong:
                 raise ValueError(f"refinements must give {wrong}. Correct {refine!r}.")
-        refined: Floats = likelihood * np.prod(factors, axis=0)
-        return refined
+        product: Floats = np.prod(factors, axis=0)
+        return product
+
+
+def _is_function(value: object) -> bool:
+    return callable(value) and not isinstance(value, type)
 
 
 def _check_selection(selected: Voters, n_delegators: int, n_representatives: int) -> None:
@@ -184,26 +215,20 @@ def _check_selection(selected: Voters, n_delegators: int, n_representatives: int
         )
 
 
-def _check_refinements(refinements: object) -> None:
-    functions = refinements if isinstance(refinements, tuple | list) else [None]
-    if not all(callable(function) and not isinstance(function, type) for function in functions):
-        raise TypeError(
-            f"refinements must be a tuple of functions, got {refinements!r}. Give functions of a "
-            "Situation."
-        )
-
-
-def _problem(name: str, values: NDArray[Any], n_candidates: int) -> str | None:
-    """Return what is wrong with ``values``, which should hold one ``name`` per candidate."""
+def _sums(name: str, values: NDArray[Any], n_candidates: int) -> tuple[Floats, str | None]:
+    """Return the cumulative sums of ``values``, one ``name`` per candidate, and what is wrong."""
+    sums, wrong = np.zeros(0), None
     if values.shape != (n_candidates,):
-        return f"one {name} for each of {n_candidates} candidates, got shape {values.shape}"
-    if values.dtype.kind not in "fiub":
-        return f"numbers as {name}s, got {values.dtype}"
-    least, total = np.minimum.reduce(values, initial=0), np.add.reduce(values, dtype=np.float64)
-    if least >= 0 and math.isfinite(total):
-        return None
-    if not np.isfinite(values).all():
-        return f"finite {name}s, got {values[~np.isfinite(values)][:1]}"
-    if least < 0:
-        return f"{name}s of zero or more, got {least}"
-    return f"{name}s with a finite sum, got {values.max()} among them"
+        wrong = f"one {name} for each of {n_candidates} candidates, got shape {values.shape}"
+    elif values.dtype.kind not in "fiub":
+        wrong = f"numbers as {name}s, got {values.dtype}"
+    elif n_candidates:
+        sums = np.add.accumulate(values, dtype=np.float64)
+        if not math.isfinite(sums.item(-1)):
+            infinite = values[~np.isfinite(values)]
+            wrong = f"finite {name}s, got {infinite[:1]}"
+            if not len(infinite):
+                wrong = f"{name}s with a finite sum, got {values.max()} among them"
+        elif (least := np.minimum.reduce(values)) < 0:
+            wrong = f"{name}s of zero or more, got {least}"
+    return sums, wrong

@@ -1,9 +1,9 @@
-"""Mechanisms by name: the paper's six. A new mechanism is one entry in ``NAMED``."""
+"""Mechanisms by name. A new mechanism is one entry in ``MECHANISMS``."""
 
-from collections.abc import Mapping
-from typing import TypeAlias, TypeVar
+from dataclasses import replace
+from typing import Any
 
-from skliquid.mechanisms.mechanism import Mechanism, Probability, Selection
+from skliquid.mechanisms.mechanism import Mechanism
 from skliquid.mechanisms.probability import (
     any_candidate,
     best_of_the_lightest,
@@ -12,32 +12,65 @@ from skliquid.mechanisms.probability import (
     gain_per_weight,
     none,
 )
+from skliquid.mechanisms.returns import BetterThanGuru, FastestLearners, Return
 from skliquid.mechanisms.selection import at_random, least_accurate, nobody
 
-Named = TypeVar("Named")
-Pair: TypeAlias = tuple[Selection, Probability]
-
-NAMED: dict[str, Mechanism] = {
+MECHANISMS: dict[str, Mechanism] = {
     "direct": Mechanism(nobody, none),
     "random": Mechanism(at_random, any_candidate),
     "max": Mechanism(least_accurate, best_of_the_lightest, weight_of="candidate"),
     "random_better": Mechanism(least_accurate, better),
     "proportional_better": Mechanism(least_accurate, gain_of_the_better),
     "proportional_weighted": Mechanism(least_accurate, gain_per_weight),
+    "learning_slopes": Mechanism(least_accurate, gain_per_weight, returns=FastestLearners()),
 }
 
-OF_THE_PAPER = tuple(NAMED)[:6]
+OF_THE_PAPER = tuple(MECHANISMS)[:6]
+
+_BETTER_THAN_GURU = BetterThanGuru()
 
 
-def resolve(mechanism: str | Mechanism | Pair, named: Mapping[str, Named]) -> Named | Mechanism:
-    """Return the mechanism that a name in ``named``, a mechanism or a pair stands for."""
-    if isinstance(mechanism, Mechanism):
-        return mechanism
-    if isinstance(mechanism, str) and mechanism in named:
-        return named[mechanism]
-    if isinstance(mechanism, tuple) and len(mechanism) == 2:
-        return Mechanism(*mechanism)
-    raise ValueError(
-        f"mechanism must be one of {', '.join(named)}, a Mechanism or a pair (selection, "
-        f"probability) of functions: got {mechanism!r}. Choose a name, or give both functions."
-    )
+def as_mechanism(mechanism: Any, **changes: Any) -> Mechanism:
+    """Return the mechanism that a name, a mechanism or a pair of functions stands for.
+
+    Parameters
+    ----------
+    mechanism : str, Mechanism or pair of callables
+        A name in ``MECHANISMS``, a mechanism, or a pair (selection, probability).
+    **changes : dict
+        Fields of :class:`Mechanism` to replace, such as ``candidates`` and ``vote_weights``.
+
+    Examples
+    --------
+    >>> any_voter = as_mechanism("proportional_weighted", candidates="voters")
+    >>> any_voter.candidates, as_mechanism("proportional_weighted").candidates
+    ('voters', 'representatives')
+    """
+    if isinstance(mechanism, str) and mechanism in MECHANISMS:
+        mechanism = MECHANISMS[mechanism]
+    elif isinstance(mechanism, tuple) and len(mechanism) == 2:
+        mechanism = Mechanism(*mechanism)
+    if not isinstance(mechanism, Mechanism):
+        raise ValueError(  # noqa: TRY004 (a wrong name is no wrong type)
+            f"mechanism must be one of {', '.join(MECHANISMS)}, a Mechanism or a pair (selection, "
+            f"probability) of functions: got {mechanism!r}. Choose a name, or give both functions."
+        )
+    return replace(mechanism, **changes) if changes else mechanism
+
+
+def revocable(mechanism: Any, returns: Return = _BETTER_THAN_GURU) -> Mechanism:
+    """Return a mechanism whose delegators may take their vote back, as suits concept drift.
+
+    Parameters
+    ----------
+    mechanism : str, Mechanism or pair of callables
+        By which voters delegate.
+    returns : callable
+        Which delegators return: :class:`BetterThanGuru` or :class:`FastestLearners`.
+
+    Examples
+    --------
+    >>> revocable("max", BetterThanGuru(level=0.05)).is_revocable
+    True
+    """
+    return as_mechanism(mechanism, returns=returns)

@@ -6,7 +6,6 @@ left stays a representative.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,41 +14,15 @@ from numpy.typing import NDArray
 from skliquid.arrays import Floats, Voters
 
 
-@dataclass(frozen=True, eq=False)
-class Knowledge:
-    """What is known of voters besides their accuracy.
+class Knowledge(NamedTuple):
+    """What is known of voters besides their accuracy."""
 
-    Parameters
-    ----------
-    n_answers : array of int or None
-        The number of rows on which each voter's accuracy was measured.
-    slope : array of float or None
-        By how much its accuracy grows per increment.
-    """
-
-    n_answers: NDArray[np.int64] | None = None
-    slope: Floats | None = None
+    n_answers: NDArray[np.int64] | None = None  # rows on which each accuracy was measured
+    slope: Floats | None = None  # by how much each accuracy grows per increment
 
 
 class Situation(NamedTuple):
     """A delegator and its candidates.
-
-    Parameters
-    ----------
-    delegator : int
-        The voter that delegates.
-    choices : array of int
-        Its candidates.
-    accuracy : array of float
-        The accuracy of every voter.
-    weight : array of float
-        The weight that the guru of each candidate carries.
-    own_weight : float
-        The weight that the delegator carries.
-    n_voters : int
-        The number of voters, which is the sum of all weights.
-    knowledge : Knowledge
-        What is known of every voter besides its accuracy.
 
     Examples
     --------
@@ -60,12 +33,16 @@ class Situation(NamedTuple):
     """
 
     delegator: int
-    choices: Voters
-    accuracy: Floats
-    weight: Floats
-    own_weight: float
-    n_voters: int
+    choices: Voters  # its candidates
+    accuracy: Floats  # of every voter
+    weight: Floats  # that the guru of each candidate carries
+    own_weight: float  # that the delegator carries
     knowledge: Knowledge
+
+    @property
+    def n_voters(self) -> int:
+        """Number of voters, which is the sum of all weights."""
+        return len(self.accuracy)
 
     @property
     def gain(self) -> Floats:

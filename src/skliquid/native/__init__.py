@@ -20,8 +20,8 @@ except ImportError as error:
 __all__ = [
     "LEARNING_RATES",
     "LOSSES",
-    "MACHINE",
     "MOST_DRAWS",
+    "SEPARATOR",
     "SOURCES",
     "Settings",
     "SparseRows",
@@ -30,11 +30,11 @@ __all__ = [
     "draw_seeds",
     "instruction_sets",
     "instructions",
-    "judge",
     "row_norms",
     "train",
     "use_instructions",
     "vote",
+    "vote_by_scores",
 ]
 
 SOURCES = _core.SOURCES
@@ -43,7 +43,7 @@ count_steps = _core.count_steps
 draw_seeds = _core.draw_seeds
 instruction_sets = _core.instruction_sets
 instructions = _core.instructions
-judge = _core.judge
+vote_by_scores = _core.vote_by_scores
 row_norms = _core.row_norms
 train = _core.train
 use_instructions = _core.use_instructions
@@ -52,7 +52,7 @@ vote = _core.vote
 LOSSES = ("hinge", "perceptron", "squared_hinge", "modified_huber", "log_loss")
 LEARNING_RATES = ("constant", "optimal", "invscaling")
 
-MACHINE = np.dtype(
+SEPARATOR = np.dtype(
     [
         ("alpha", np.float64),
         ("eta0", np.float64),
@@ -72,14 +72,14 @@ MACHINE = np.dtype(
         ("new_intercept", np.float64),
     ]
 )
-"""A binary linear classifier, apart from its coefficients: ``Machine`` in ``linear.hpp``."""
+"""A binary linear classifier, apart from its coefficients: ``Separator`` in ``linear.hpp``."""
 
 MOST_DRAWS = 624 - 397
 """How many draws a Mersenne twister makes of its seed alone."""
 
 
 class Settings(NamedTuple):
-    """Hyperparameters that all machines of a call share: ``Settings`` in ``linear.hpp``."""
+    """Hyperparameters that all separators of a call share: ``Settings`` in ``linear.hpp``."""
 
     loss: int
     learning_rate: int

@@ -5,7 +5,7 @@ SOURCES: str
 def train(
     coef: Any,
     average: Any,
-    machines: Any,
+    separators: Any,
     chosen: Any,
     rows: Any,
     labels: Any,
@@ -18,29 +18,29 @@ def train(
 def count_steps(
     coef: Any,
     average: Any,
-    machines: Any,
+    separators: Any,
     chosen: Any,
-    n_machines: int,
+    n_separators: int,
     n_rows: int,
     average_from: int,
 ) -> None: ...
 def vote(
     coef: Any,
     intercept: Any,
-    machines: Any,
-    n_machines: int,
+    separators: Any,
+    n_separators: int,
     rows: Any,
     row_norms: Any,
     votes: Any,
     doubtful: Any,
 ) -> None: ...
-def judge(
+def vote_by_scores(
     scores: Any,
     start: int,
     coef: Any,
     intercept: Any,
-    machines: Any,
-    n_machines: int,
+    separators: Any,
+    n_separators: int,
     row_norms: Any,
     votes: Any,
     doubtful: Any,

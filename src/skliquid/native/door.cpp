@@ -25,7 +25,7 @@ using std::int64_t;
 
 constexpr double seconds_between_signals = 0.1;
 constexpr int64_t most_threads = 1024;
-constexpr int64_t most_machines = int64_t{1} << 40;
+constexpr int64_t most_separators = int64_t{1} << 40;
 
 void require(bool holds, const char* message) {
   if (!holds) refuse(message);
@@ -121,27 +121,27 @@ class CheckedRows {
   }
 };
 
-// Coefficients, their averages and the records of machines.
-class CheckedMachines {
+// Coefficients, their averages and the records of separators.
+class CheckedSeparators {
   Array coef, average, each;
 
  public:
-  Machines machines;
+  Separators separators;
 
-  CheckedMachines(nb::handle coef_, nb::handle average_, nb::handle each_)
+  CheckedSeparators(nb::handle coef_, nb::handle average_, nb::handle each_)
       : coef(coef_, "coef", 2, Use::write),
         average(average_, "average", 2, Use::write),
-        each(each_, "machines", 1, Use::write) {
+        each(each_, "separators", 1, Use::write) {
     const bool is_single = coef.holds<float>();
     const int64_t n = coef.size(0);
-    machines = {
+    separators = {
         coef.as_real(is_single), average.as_real(is_single), nullptr, n, coef.size(1), is_single};
-    require(n <= most_machines, "coef must have fewer than 2**40 rows.");
+    require(n <= most_separators, "coef must have fewer than 2**40 rows.");
     average.expect_size(0, n, "rows");
-    each.expect_size(0, n * static_cast<int64_t>(sizeof(Machine)), "bytes");
-    machines.each = reinterpret_cast<Machine*>(each.as<std::uint8_t>());
-    require(reinterpret_cast<std::uintptr_t>(machines.each) % alignof(Machine) == 0,
-            "machines must be aligned: copy them.");
+    each.expect_size(0, n * static_cast<int64_t>(sizeof(Separator)), "bytes");
+    separators.each = reinterpret_cast<Separator*>(each.as<std::uint8_t>());
+    require(reinterpret_cast<std::uintptr_t>(separators.each) % alignof(Separator) == 0,
+            "separators must be aligned: copy them.");
   }
 
   void add_to(std::vector<const Array*>& arrays) const {
@@ -149,19 +149,19 @@ class CheckedMachines {
   }
 
   void expect_averages(int64_t average_from) const {
-    if (average_from > 0) average.expect_size(1, machines.width, "columns");
+    if (average_from > 0) average.expect_size(1, separators.width, "columns");
   }
 };
 
-// Indices of machines, each at most once: two threads must not train the same.
-void check_chosen(const Array& chosen, int64_t n_machines) {
-  chosen.expect_range<int64_t>(0, n_machines);
-  std::vector<bool> is_taken(static_cast<std::size_t>(n_machines));
+// Indices of separators, each at most once: two threads must not train the same.
+void check_chosen(const Array& chosen, int64_t n_separators) {
+  chosen.expect_range<int64_t>(0, n_separators);
+  std::vector<bool> is_taken(static_cast<std::size_t>(n_separators));
   const int64_t* numbers = chosen.as<int64_t>();
   for (int64_t k = 0; k < chosen.size(0); ++k) {
     const auto m = static_cast<std::size_t>(numbers[k]);
     if (is_taken[m]) {
-      refuse("chosen must hold each machine once: got " + text(numbers[k]) +
+      refuse("chosen must hold each separator once: got " + text(numbers[k]) +
              " twice. Pass a set of voters.");
     }
     is_taken[m] = true;
@@ -170,7 +170,7 @@ void check_chosen(const Array& chosen, int64_t n_machines) {
 
 void check_in_range(int64_t value, int64_t end, const char* field) {
   if (value >= 0 && value < end) return;
-  refuse(std::string("machines must have a ") + field + " from 0 to " + text(end - 1) + ": got " +
+  refuse(std::string("separators must have a ") + field + " from 0 to " + text(end - 1) + ": got " +
          text(value) + ". Pass arrays that belong together.");
 }
 
@@ -219,34 +219,34 @@ bool is_interrupted() {
   return PyErr_CheckSignals() != 0;
 }
 
-void train(nb::handle coef, nb::handle average, nb::handle machines_, nb::handle chosen_,
+void train(nb::handle coef, nb::handle average, nb::handle separators_, nb::handle chosen_,
            nb::handle rows_, nb::handle labels_, nb::handle importance_, nb::handle row_norms_,
            nb::handle orders_, nb::handle settings_, int64_t n_threads) {
   const Settings settings = settings_of(settings_);
-  const CheckedMachines checked(coef, average, machines_);
-  const Machines& machines = checked.machines;
+  const CheckedSeparators checked(coef, average, separators_);
+  const Separators& separators = checked.separators;
   checked.expect_averages(settings.average_from);
   const Array chosen(chosen_, "chosen", 1, Use::read), labels(labels_, "labels", 2, Use::read);
   const Array importance(importance_, "importance", 2, Use::read);
   const Array row_norms(row_norms_, "row_norms", 1, Use::read);
   const Array orders(orders_, "orders", 2, Use::write);
-  const CheckedRows X(rows_, machines.width, machines.is_single);
+  const CheckedRows X(rows_, separators.width, separators.is_single);
   std::vector<const Array*> arrays = {&chosen, &labels, &importance, &row_norms, &orders};
   checked.add_to(arrays);
   X.add_to(arrays);
   expect_apart(arrays);
-  check_chosen(chosen, machines.n_machines);
+  check_chosen(chosen, separators.n_separators);
 
   std::atomic<int64_t> queue{0};
   std::atomic<bool> stop{false};
   const int64_t n_rows = labels.size(1);
-  const Training training = {machines,
+  const Training training = {separators,
                              chosen.as<int64_t>(),
                              chosen.size(0),
                              X.rows,
                              n_rows,
-                             labels.as_real(machines.is_single),
-                             importance.as_real(machines.is_single),
+                             labels.as_real(separators.is_single),
+                             importance.as_real(separators.is_single),
                              row_norms.as<double>(),
                              orders.as<std::int32_t>(),
                              orders.size(0),
@@ -259,15 +259,15 @@ void train(nb::handle coef, nb::handle average, nb::handle machines_, nb::handle
   importance.expect_size(1, n_rows, "columns");
   row_norms.expect_size(0, X.rows.n_rows, "numbers");
   if (training.n_orders > 0) {
-    orders.expect_size(0, machines.n_machines, "rows");
+    orders.expect_size(0, separators.n_separators, "rows");
     orders.expect_size(1, n_rows, "columns");
   }
   for (int64_t k = 0; k < training.n_chosen; ++k) {
     const int64_t m = training.chosen[k];
-    const Machine& machine = machines.each[m];
-    check_in_range(machine.problem, labels.size(0), "problem");
-    check_in_range(machine.weights, importance.size(0), "weights");
-    check_in_range(machine.first_row, X.rows.n_rows - n_rows + 1, "first_row");
+    const Separator& separator = separators.each[m];
+    check_in_range(separator.problem, labels.size(0), "problem");
+    check_in_range(separator.weights, importance.size(0), "weights");
+    check_in_range(separator.first_row, X.rows.n_rows - n_rows + 1, "first_row");
   }
   require(n_threads >= 1 && n_threads <= most_threads, "n_threads must be from 1 to 1024.");
 
@@ -293,45 +293,46 @@ void train(nb::handle coef, nb::handle average, nb::handle machines_, nb::handle
   if (PyErr_Occurred()) throw nb::python_error();
 }
 
-void count_steps(nb::handle coef, nb::handle average, nb::handle machines_, nb::handle chosen_,
-                 int64_t n_machines, int64_t n_rows, int64_t average_from) {
-  const CheckedMachines checked(coef, average, machines_);
+void count_steps(nb::handle coef, nb::handle average, nb::handle separators_, nb::handle chosen_,
+                 int64_t n_separators, int64_t n_rows, int64_t average_from) {
+  const CheckedSeparators checked(coef, average, separators_);
   const Array chosen(chosen_, "chosen", 1, Use::read);
   std::vector<const Array*> arrays = {&chosen};
   checked.add_to(arrays);
   expect_apart(arrays);
   checked.expect_averages(average_from);
-  check_chosen(chosen, checked.machines.n_machines);
-  require(n_machines >= 1 && chosen.size(0) % n_machines == 0,
-          "chosen must hold n_machines machines of each voter.");
-  kernels().count_steps(checked.machines, chosen.as<int64_t>(), chosen.size(0), n_machines, n_rows,
-                        average_from);
+  check_chosen(chosen, checked.separators.n_separators);
+  require(n_separators >= 1 && chosen.size(0) % n_separators == 0,
+          "chosen must hold n_separators separators of each voter.");
+  kernels().count_steps(checked.separators, chosen.as<int64_t>(), chosen.size(0), n_separators,
+                        n_rows, average_from);
 }
 
 // Coefficients that vote, and where votes go.
 class CheckedVoting {
-  Array coef, intercept, machines, row_norms, votes, doubtful;
+  Array coef, intercept, separators, row_norms, votes, doubtful;
 
  public:
   Voting voting;
 
-  CheckedVoting(nb::handle coef_, nb::handle intercept_, nb::handle machines_, int64_t n_machines,
-                nb::handle row_norms_, nb::handle votes_, nb::handle doubtful_)
+  CheckedVoting(nb::handle coef_, nb::handle intercept_, nb::handle separators_,
+                int64_t n_separators, nb::handle row_norms_, nb::handle votes_,
+                nb::handle doubtful_)
       : coef(coef_, "coef", 2, Use::read),
         intercept(intercept_, "intercept", 1, Use::read),
-        machines(machines_, "machines", 1, Use::read),
+        separators(separators_, "separators", 1, Use::read),
         row_norms(row_norms_, "row_norms", 1, Use::read),
         votes(votes_, "votes", 2, Use::write),
         doubtful(doubtful_, "doubtful", 1, Use::write) {
     const bool is_single = coef.holds<float>();
-    require(n_machines >= 1, "n_machines must be at least 1.");
+    require(n_separators >= 1, "n_separators must be at least 1.");
     voting = {coef.as_real(is_single),
               intercept.as<double>(),
               coef.size(1),
               is_single,
-              machines.as<int64_t>(),
-              machines.size(0) / n_machines,
-              n_machines,
+              separators.as<int64_t>(),
+              separators.size(0) / n_separators,
+              n_separators,
               coef.size(1),
               row_norms.as<double>(),
               row_norms.size(0),
@@ -340,33 +341,33 @@ class CheckedVoting {
               votes.item_bytes(),
               doubtful.as<bool>()};
     intercept.expect_size(0, coef.size(0), "numbers");
-    machines.expect_range<int64_t>(0, coef.size(0));
-    machines.expect_size(0, voting.n_voters * n_machines, "machines");
+    separators.expect_range<int64_t>(0, coef.size(0));
+    separators.expect_size(0, voting.n_voters * n_separators, "separators");
     votes.expect_size(0, voting.n_voters, "rows");
     doubtful.expect_size(0, voting.n_voters, "flags");
-    voting.votes = places_of(n_machines);
+    voting.votes = places_of(n_separators);
   }
 
   void expect_all_apart(std::vector<const Array*> others) const {
-    others.insert(others.end(), {&coef, &intercept, &machines, &row_norms, &votes, &doubtful});
+    others.insert(others.end(), {&coef, &intercept, &separators, &row_norms, &votes, &doubtful});
     expect_apart(others);
   }
 
  private:
-  void* places_of(int64_t n_machines) const {
+  void* places_of(int64_t n_separators) const {
     if (votes.holds<std::uint32_t>()) return votes.as<std::uint32_t>();
     if (votes.holds<std::uint16_t>()) {
-      require(n_machines <= 1 << 16, "votes must hold as many classes as there are: use uint32.");
+      require(n_separators <= 1 << 16, "votes must hold as many classes as there are: use uint32.");
       return votes.as<std::uint16_t>();
     }
-    require(n_machines <= 1 << 8, "votes must hold as many classes as there are: use uint16.");
+    require(n_separators <= 1 << 8, "votes must hold as many classes as there are: use uint16.");
     return votes.as<std::uint8_t>();
   }
 };
 
-void vote(nb::handle coef, nb::handle intercept, nb::handle machines, int64_t n_machines,
+void vote(nb::handle coef, nb::handle intercept, nb::handle separators, int64_t n_separators,
           nb::handle rows, nb::handle row_norms, nb::handle votes, nb::handle doubtful) {
-  CheckedVoting checked(coef, intercept, machines, n_machines, row_norms, votes, doubtful);
+  CheckedVoting checked(coef, intercept, separators, n_separators, row_norms, votes, doubtful);
   Voting& voting = checked.voting;
   const CheckedRows X(rows, voting.width, voting.is_single);
   require(voting.n_rows == X.rows.n_rows, "row_norms must have one number per row of X.");
@@ -376,20 +377,20 @@ void vote(nb::handle coef, nb::handle intercept, nb::handle machines, int64_t n_
   X.add_to(arrays);
   checked.expect_all_apart(arrays);
   if (voting.n_voters == 0) return;
-  std::vector<double> scores(static_cast<std::size_t>(n_machines * voting.n_rows));
+  std::vector<double> scores(static_cast<std::size_t>(n_separators * voting.n_rows));
   nb::gil_scoped_release no_gil;
   kernels().score_and_judge(voting, X.rows, scores.data());
 }
 
-void judge(nb::handle scores_, int64_t start, nb::handle coef, nb::handle intercept,
-           nb::handle machines, int64_t n_machines, nb::handle row_norms, nb::handle votes,
-           nb::handle doubtful) {
-  CheckedVoting checked(coef, intercept, machines, n_machines, row_norms, votes, doubtful);
+void vote_by_scores(nb::handle scores_, int64_t start, nb::handle coef, nb::handle intercept,
+                    nb::handle separators, int64_t n_separators, nb::handle row_norms,
+                    nb::handle votes, nb::handle doubtful) {
+  CheckedVoting checked(coef, intercept, separators, n_separators, row_norms, votes, doubtful);
   Voting voting = checked.voting;
   const Array scores(scores_, "scores", 2, Use::read);
   const void* numbers = scores.as_real(voting.is_single);
   const int64_t n = scores.size(1);
-  scores.expect_size(0, voting.n_voters * n_machines, "rows");
+  scores.expect_size(0, voting.n_voters * n_separators, "rows");
   checked.expect_all_apart({&scores});
   require(voting.n_rows == voting.vote_stride, "row_norms must have one number per vote.");
   require(start >= 0 && start <= voting.vote_stride && n <= voting.vote_stride - start,
@@ -398,7 +399,7 @@ void judge(nb::handle scores_, int64_t start, nb::handle coef, nb::handle interc
   voting.n_rows = n;
   voting.votes = static_cast<char*>(voting.votes) + start * voting.vote_bytes;
   nb::gil_scoped_release no_gil;
-  kernels().judge(voting, numbers, n);
+  kernels().vote_by_scores(voting, numbers, n);
 }
 
 // Return whether a column comes twice in a sparse row.
@@ -478,17 +479,17 @@ void use_instructions(const std::string& name) {
 NB_MODULE(_core, m) {
   m.doc() = "Inner loops of skliquid, compiled. Call them through skliquid.native.";
   m.attr("SOURCES") = SKLIQUID_SOURCES;
-  m.def("train", &train, nb::arg("coef"), nb::arg("average"), nb::arg("machines"),
+  m.def("train", &train, nb::arg("coef"), nb::arg("average"), nb::arg("separators"),
         nb::arg("chosen"), nb::arg("rows"), nb::arg("labels"), nb::arg("importance"),
         nb::arg("row_norms"), nb::arg("orders"), nb::arg("settings"), nb::arg("n_threads"));
-  m.def("count_steps", &count_steps, nb::arg("coef"), nb::arg("average"), nb::arg("machines"),
-        nb::arg("chosen"), nb::arg("n_machines"), nb::arg("n_rows"), nb::arg("average_from"));
-  m.def("vote", &vote, nb::arg("coef"), nb::arg("intercept"), nb::arg("machines"),
-        nb::arg("n_machines"), nb::arg("rows"), nb::arg("row_norms"), nb::arg("votes"),
+  m.def("count_steps", &count_steps, nb::arg("coef"), nb::arg("average"), nb::arg("separators"),
+        nb::arg("chosen"), nb::arg("n_separators"), nb::arg("n_rows"), nb::arg("average_from"));
+  m.def("vote", &vote, nb::arg("coef"), nb::arg("intercept"), nb::arg("separators"),
+        nb::arg("n_separators"), nb::arg("rows"), nb::arg("row_norms"), nb::arg("votes"),
         nb::arg("doubtful"));
-  m.def("judge", &judge, nb::arg("scores"), nb::arg("start"), nb::arg("coef"), nb::arg("intercept"),
-        nb::arg("machines"), nb::arg("n_machines"), nb::arg("row_norms"), nb::arg("votes"),
-        nb::arg("doubtful"));
+  m.def("vote_by_scores", &vote_by_scores, nb::arg("scores"), nb::arg("start"), nb::arg("coef"),
+        nb::arg("intercept"), nb::arg("separators"), nb::arg("n_separators"), nb::arg("row_norms"),
+        nb::arg("votes"), nb::arg("doubtful"));
   m.def("row_norms", &row_norms, nb::arg("rows"), nb::arg("coef"), nb::arg("norms"));
   m.def("cosines", &cosines, nb::arg("values"), nb::arg("factor"));
   m.def("draw_seeds", &draw_seeds, nb::arg("seeds"), nb::arg("draws"));

@@ -1,8 +1,8 @@
-// One epoch of one machine, or of four side by side.
+// One epoch of one separator, or of four side by side.
 //
-// Four machines take the same steps on different rows, and every number is one per machine. While
-// one waits for a sum, the others go on. No branch has to be predicted: a machine whose prediction
-// is right adds zero.
+// Four separators take the same steps on different rows, and every number is one per separator.
+// While one waits for a sum, the others go on. No branch has to be predicted: a separator whose
+// prediction is right adds zero.
 //
 // The readable version of this loop is `linear_reference.py`. Bits are scikit-learn's by these
 // rules:
@@ -41,17 +41,17 @@ constexpr double smallest_scale = is_single<Real> ? 1e-6 : 1e-9;
 // By what part of its length a sum in any order may differ from one in order.
 SKLIQUID_INLINE double slack_of(int64_t width) { return static_cast<double>(width + 32) * epsilon; }
 
-// A machine in training, and where it stands between two epochs.
+// A separator in training, and where it stands between two epochs.
 template <class Real>
 struct Lane {
-  skliquid::Machine* machine;
+  skliquid::Separator* separator;
   Real *w, *average;
   const Real *label, *importance;
   int64_t first_row;
   std::int32_t *base, *order, *spare;  // the shuffle, its latest composition, room for the next
   int64_t epoch, n_worse;
   Verdict verdict;
-  double is_idle;  // 1 when its machine is done and no other is waiting
+  double is_idle;  // 1 when its separator is done and no other is waiting
   double alpha, eta0, steps;
   double intercept, average_intercept;
   double scale;    // of the coefficients, which are `scale * w`
@@ -72,14 +72,14 @@ SKLIQUID_INLINE Numbers<n_lanes> of(Lanes<n_lanes, Real> lanes, Member member) {
   return numbers<n_lanes>([&](int k) { return static_cast<double>(lanes[k]->*member); });
 }
 
-// Return the number of the step that each machine takes next, from 1.
+// Return the number of the step that each separator takes next, from 1.
 template <int n_lanes, class Real>
 SKLIQUID_INLINE Numbers<n_lanes> next_step(Lanes<n_lanes, Real> lanes, int64_t n_rows) {
   return numbers<n_lanes>(
       [&](int k) { return lanes[k]->steps + static_cast<double>(lanes[k]->epoch * n_rows); });
 }
 
-// Products of coefficients and rows: those of one machine, or of four.
+// Products of coefficients and rows: those of one separator, or of four.
 
 template <int n_lanes, class Rows, class Real>
 SKLIQUID_INLINE Numbers<n_lanes> dots_in_order(Lanes<n_lanes, Real> lanes, const Rows& X,
@@ -107,7 +107,7 @@ SKLIQUID_INLINE Numbers<n_lanes> dots_in_any_order(Lanes<n_lanes, Real> lanes, c
   }
 }
 
-// Add `factor` times its row to the coefficients of each machine. Return products with the rows
+// Add `factor` times its row to the coefficients of each separator. Return products with the rows
 // that follow, and the squares of the coefficients.
 template <bool in_order, bool counts_squares, int n_lanes, class Rows, class Real>
 SKLIQUID_INLINE Numbers<n_lanes> add_rows(Lanes<n_lanes, Real> lanes, const Rows& X,
@@ -149,7 +149,7 @@ SKLIQUID_INLINE Numbers<n_lanes> add_rows(Lanes<n_lanes, Real> lanes, const Rows
 }
 
 // Multiply out the scales that are too small. Bounds shrink with the coefficients. What went into
-// an average before cannot be corrected here: such a machine is left to scikit-learn.
+// an average before cannot be corrected here: such a separator is left to scikit-learn.
 template <int n_lanes, class Real>
 void fold_scales(Lanes<n_lanes, Real> lanes, int64_t width, const Numbers<n_lanes>& average_a,
                  Numbers<n_lanes>& scale, Numbers<n_lanes>& reach, Numbers<n_lanes>& farthest) {
@@ -275,7 +275,7 @@ void take_epoch(Lanes<n_lanes, typename Rows::Real> lanes, const Rows& X, const 
     if (averages) {
       const Value pull = (0.0 - rounded<Real>(update)) / scale;
       for_each_lane<n_lanes>([&](int k) SKLIQUID_INLINED {
-        if (lane(pull, k) == 0.0) return;  // as for most rows of most machines
+        if (lane(pull, k) == 0.0) return;  // as for most rows of most separators
         add_to_average(lanes[k]->average, X, row[k], lane(average_a, k), lane(pull, k));
       });
       const Value n_averaged = t - static_cast<double>(settings.average_from) + 1.0;

@@ -21,7 +21,7 @@ const skliquid::Kernels kernels = {
     train,
     count_steps,
     score_and_judge,
-    judge,
+    vote_by_scores,
     row_norms,
     cosines,
 };

@@ -1,7 +1,7 @@
-// What the linear kernels take: rows, machines, settings. Plain data, no code.
+// What the linear kernels take: rows, separators, settings. Plain data, no code.
 //
-// A machine is one binary linear classifier. A voter has one, or one per class when there are more
-// than two classes.
+// A separator is one binary linear classifier. A voter has one, or one per class when there are
+// more than two classes.
 
 #pragma once
 
@@ -13,11 +13,11 @@ namespace skliquid {
 enum class Loss : std::int64_t { hinge, perceptron, squared_hinge, modified_huber, log_loss };
 enum class LearningRate : std::int64_t { constant, optimal, invscaling };
 
-// How training of a machine ended. Doubtful: rounding decides when to stop, so the caller has to
+// How training of a separator ended. Doubtful: rounding decides when to stop, so the caller has to
 // ask scikit-learn. Overflown: a coefficient is not finite.
 enum class Verdict : std::int64_t { settled, doubtful, overflown };
 
-// Hyperparameters that all machines of a call share.
+// Hyperparameters that all separators of a call share.
 struct Settings {
   Loss loss;
   LearningRate learning_rate;
@@ -32,10 +32,10 @@ struct Settings {
   std::int64_t n_iter_no_change;
 };
 
-// A machine, apart from its coefficients. `problem` and `weights` are rows of the labels and of the
-// sample weights, `first_row` is where its rows begin in X. With averages, the fields after
+// A separator, apart from its coefficients. `problem` and `weights` are rows of the labels and of
+// the sample weights, `first_row` is where its rows begin in X. With averages, the fields after
 // `shows_average` hold what `count_steps` needs.
-struct Machine {
+struct Separator {
   double alpha;
   double eta0;
   std::int64_t seed;
@@ -64,23 +64,23 @@ struct Rows {
   std::int64_t n_columns;
 };
 
-struct Machines {
-  void* coef;     // one row per machine
+struct Separators {
+  void* coef;     // one row per separator
   void* average;  // the same, or nothing without averages
-  Machine* each;
-  std::int64_t n_machines;
+  Separator* each;
+  std::int64_t n_separators;
   std::int64_t width;  // of a row of coefficients
   bool is_single;      // float instead of double
 };
 
 struct Training {
-  Machines machines;
+  Separators separators;
   const std::int64_t* chosen;
   std::int64_t n_chosen;
   Rows rows;
-  std::int64_t n_rows;     // that a machine trains on
+  std::int64_t n_rows;     // that a separator trains on
   const void* labels;      // one row per problem
-  const void* importance;  // sample weights, one row per value of Machine::weights
+  const void* importance;  // sample weights, one row per value of Separator::weights
   const double* row_norms;
   std::int32_t* orders;  // shuffled orders that are kept between calls
   std::int64_t n_orders;
@@ -95,10 +95,10 @@ struct Voting {
   const double* intercept;
   std::int64_t width;
   bool is_single;
-  const std::int64_t* machines;  // those of the first voter, then those of the second, ...
+  const std::int64_t* separators;  // those of the first voter, then those of the second, ...
   std::int64_t n_voters;
-  std::int64_t n_machines;  // per voter
-  std::int64_t n_terms;     // the most numbers that a score sums up
+  std::int64_t n_separators;  // per voter
+  std::int64_t n_terms;       // the most numbers that a score sums up
   const double* row_norms;
   std::int64_t n_rows;
   void* votes;  // one row per voter, `vote_stride` votes long
@@ -118,10 +118,10 @@ struct Kernels {
   std::int64_t (*n_side_by_side)(const Training&);
   std::int64_t (*scratch_size)(const Training&);
   void (*train)(const Training&, char* scratch, bool (*interrupted)());
-  void (*count_steps)(const Machines&, const std::int64_t* chosen, std::int64_t n_chosen,
-                      std::int64_t n_machines, std::int64_t n_rows, std::int64_t average_from);
+  void (*count_steps)(const Separators&, const std::int64_t* chosen, std::int64_t n_chosen,
+                      std::int64_t n_separators, std::int64_t n_rows, std::int64_t average_from);
   void (*score_and_judge)(const Voting&, const Rows&, void* scores);
-  void (*judge)(const Voting&, const void* scores, std::int64_t score_stride);
+  void (*vote_by_scores)(const Voting&, const void* scores, std::int64_t score_stride);
   void (*row_norms)(const Rows&, bool is_single, double* norms);
   void (*cosines)(double* values, std::int64_t n, double factor);
 };

@@ -42,7 +42,7 @@ SKLIQUID_INLINE Numbers<n_lanes> step_size(const Settings& s, const Numbers<n_la
   if (s.learning_rate == LearningRate::optimal) return 1.0 / (alpha * (start + t - 1.0));
   if (s.learning_rate == LearningRate::constant) return eta0;
   const double first = std::pow(lane(t, 0), s.power_t);
-  return eta0 / numbers<n_lanes>([&](int k) {  // machines that begin together share one power
+  return eta0 / numbers<n_lanes>([&](int k) {  // separators that begin together share one power
            return lane(t, k) == lane(t, 0) ? first : std::pow(lane(t, k), s.power_t);
          });
 }

@@ -175,8 +175,8 @@ SKLIQUID_INLINE void add_and_look_ahead(Real* w, const DenseRows<Real>& X, int64
   squares = even_squares;
 }
 
-// The same for machines side by side, with products in order. Each addition waits for the one
-// before, so the machines take turns: eight numbers of each.
+// The same for separators side by side, with products in order. Each addition waits for the one
+// before, so the separators take turns: eight numbers of each.
 template <bool counts_squares, int n_lanes, class Real>
 SKLIQUID_INLINE Numbers<n_lanes> add_and_look_ahead_in_order(
     Real* const (&w)[n_lanes], const DenseRows<Real>& X, const int64_t (&row)[n_lanes],

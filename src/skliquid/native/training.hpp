@@ -1,4 +1,4 @@
-// Training of many machines: their orders, their lanes, and scikit-learn's stopping rule.
+// Training of many separators: their orders, their lanes, and scikit-learn's stopping rule.
 
 #pragma once
 
@@ -8,7 +8,7 @@
 namespace SKLIQUID_INSTRUCTIONS {
 namespace {
 
-using skliquid::Machine;
+using skliquid::Separator;
 using skliquid::Training;
 
 constexpr int fewest_side_by_side = 3;  // of four lanes; two are faster one after the other
@@ -32,7 +32,7 @@ class Trainer {
 
  public:
   Trainer(const Training& t, int most_lanes, char* scratch)
-      : training(t), settings(t.settings), X(t.rows), n_rows(t.n_rows), width(t.machines.width) {
+      : training(t), settings(t.settings), X(t.rows), n_rows(t.n_rows), width(t.separators.width) {
     const int64_t start = training.queue->fetch_add(most_lanes);
     const int64_t n_left = training.n_chosen - start;
     n_lanes = static_cast<int>(n_left < 0 ? 0 : n_left < most_lanes ? n_left : most_lanes);
@@ -47,8 +47,8 @@ class Trainer {
     }
   }
 
-  // Train until no machine is left. One that is done leaves its lane to the next in the queue,
-  // which all threads share; when there is none, its lane is idle, and the last two machines run
+  // Train until no separator is left. One that is done leaves its lane to the next in the queue,
+  // which all threads share; when there is none, its lane is idle, and the last two separators run
   // alone.
   void run(bool (*interrupted)()) {
     while (n_busy > 0) {
@@ -67,7 +67,7 @@ class Trainer {
   }
 
  private:
-  // Give a lane whose machine is done to another machine, or the machine another epoch.
+  // Give a lane whose separator is done to another separator, or the separator another epoch.
   void follow(int i) {
     Lane<Real>& its = lanes[busy[i]];
     const bool stops = training.stop->load(std::memory_order_relaxed);
@@ -106,21 +106,21 @@ class Trainer {
   }
 
   void enter(Lane<Real>& its, int64_t m) {
-    Machine& machine = training.machines.each[m];
-    its.machine = &machine;
-    its.w = static_cast<Real*>(training.machines.coef) + m * width;
-    its.average = static_cast<Real*>(training.machines.average) + m * width;
-    its.label = static_cast<const Real*>(training.labels) + machine.problem * n_rows;
-    its.importance = static_cast<const Real*>(training.importance) + machine.weights * n_rows;
-    its.first_row = machine.first_row;
+    Separator& separator = training.separators.each[m];
+    its.separator = &separator;
+    its.w = static_cast<Real*>(training.separators.coef) + m * width;
+    its.average = static_cast<Real*>(training.separators.average) + m * width;
+    its.label = static_cast<const Real*>(training.labels) + separator.problem * n_rows;
+    its.importance = static_cast<const Real*>(training.importance) + separator.weights * n_rows;
+    its.first_row = separator.first_row;
     its.epoch = its.n_worse = 0;
     its.verdict = Verdict::settled;
     its.is_idle = 0.0;
-    its.alpha = machine.alpha;
-    its.eta0 = machine.eta0;
-    its.steps = machine.steps;
-    its.intercept = machine.intercept;
-    its.average_intercept = machine.average_intercept;
+    its.alpha = separator.alpha;
+    its.eta0 = separator.eta0;
+    its.steps = separator.steps;
+    its.intercept = separator.intercept;
+    its.average_intercept = separator.average_intercept;
     its.scale = its.average_b = 1.0;
     its.average_a = its.objective = its.doubt = its.reach = 0.0;
     its.squared = squared_length(its.w, width);
@@ -130,7 +130,8 @@ class Trainer {
     lay_out(its, m);
   }
 
-  // Fill in the order of a machine's rows in the first epoch, which is also how it shuffles again.
+  // Fill in the order of a separator's rows in the first epoch, which is also how it shuffles
+  // again.
   void lay_out(Lane<Real>& its, int64_t m) {
     const auto n_bytes = static_cast<std::size_t>(n_rows) * sizeof(std::int32_t);
     std::int32_t* kept = m < training.n_orders ? training.orders + m * n_rows : nullptr;
@@ -142,7 +143,7 @@ class Trainer {
     if (!is_known) {
       for (int64_t i = 0; i < n_rows; ++i) its.base[i] = static_cast<std::int32_t>(i);
       if (settings.shuffles) {
-        skliquid::shuffle(static_cast<std::uint32_t>(its.machine->seed), its.base, n_rows);
+        skliquid::shuffle(static_cast<std::uint32_t>(its.separator->seed), its.base, n_rows);
       }
       if (kept) std::memcpy(kept, its.base, n_bytes);
     }
@@ -158,7 +159,7 @@ class Trainer {
     return least >= 0 && most < n_rows;
   }
 
-  // Return whether a machine has taken its last epoch.
+  // Return whether a separator has taken its last epoch.
   bool is_over(Lane<Real>& its) {
     if (its.verdict == Verdict::doubtful) return true;
     ++its.epoch;
@@ -192,29 +193,29 @@ class Trainer {
     return its.epoch == settings.max_iter;
   }
 
-  // Write what a machine has learned.
+  // Write what a separator has learned.
   void leave(Lane<Real>& its) {
-    Machine& machine = *its.machine;
-    machine.n_iter = its.epoch;
-    machine.verdict = static_cast<int64_t>(its.verdict);
+    Separator& separator = *its.separator;
+    separator.n_iter = its.epoch;
+    separator.verdict = static_cast<int64_t>(its.verdict);
     if (settings.average_from > 0) {
-      machine.average_a = its.average_a;
-      machine.average_b = its.average_b;
-      machine.scale = its.scale;
-      machine.new_intercept = its.intercept;
-      machine.average_intercept = its.average_intercept;
+      separator.average_a = its.average_a;
+      separator.average_b = its.average_b;
+      separator.scale = its.scale;
+      separator.new_intercept = its.intercept;
+      separator.average_intercept = its.average_intercept;
     } else {
       multiply(its.w, width, its.scale);
-      machine.intercept = its.intercept;
+      separator.intercept = its.intercept;
     }
   }
 };
 
-// How many machines train side by side: four, or one where that is faster.
+// How many separators train side by side: four, or one where that is faster.
 inline int lanes_of(const Training& t) {
   if (t.rows.indices) return 1;
   // to convert four averages takes longer than to wait for sums, unless these are in order
-  const bool converts = t.settings.average_from > 0 && t.machines.is_single;
+  const bool converts = t.settings.average_from > 0 && t.separators.is_single;
   return converts && has_threshold(t.settings) ? 1 : skliquid::max_lanes;
 }
 
@@ -224,7 +225,7 @@ void train_rows(const Training& training, char* scratch, bool (*interrupted)()) 
 }
 
 inline void train(const Training& training, char* scratch, bool (*interrupted)()) {
-  if (training.machines.is_single) {
+  if (training.separators.is_single) {
     training.rows.indices ? train_rows<SparseRows<float>>(training, scratch, interrupted)
                           : train_rows<DenseRows<float>>(training, scratch, interrupted);
   } else {
@@ -244,45 +245,47 @@ inline int64_t scratch_size(const Training& training) {
 // intercept it had before; with several classes it writes the new one over the averaged. So does
 // this.
 template <class Real>
-void show(Machine& machine, bool shows, bool is_alone) {
-  const double next = machine.new_intercept;
-  machine.average_intercept = static_cast<Real>(machine.average_intercept);
+void show(Separator& separator, bool shows, bool is_alone) {
+  const double next = separator.new_intercept;
+  separator.average_intercept = static_cast<Real>(separator.average_intercept);
   if (is_alone) {
-    if (!shows) machine.intercept = next;
-  } else if (machine.shows_average) {
-    machine.average_intercept = static_cast<Real>(next);
+    if (!shows) separator.intercept = next;
+  } else if (separator.shows_average) {
+    separator.average_intercept = static_cast<Real>(next);
   } else {
-    machine.intercept = static_cast<Real>(next);
+    separator.intercept = static_cast<Real>(next);
   }
-  machine.shows_average = shows;
+  separator.shows_average = shows;
 }
 
 template <class Real>
-void count_steps_of(const skliquid::Machines& machines, const int64_t* chosen, int64_t n_chosen,
-                    int64_t n_machines, int64_t n_rows, int64_t average_from) {
-  const int64_t width = machines.width;
-  for (int64_t first = 0; first < n_chosen; first += n_machines) {
+void count_steps_of(const skliquid::Separators& separators, const int64_t* chosen, int64_t n_chosen,
+                    int64_t n_separators, int64_t n_rows, int64_t average_from) {
+  const int64_t width = separators.width;
+  for (int64_t first = 0; first < n_chosen; first += n_separators) {
     int64_t n_iter = 0;
-    for (int64_t k = first; k < first + n_machines; ++k) {
-      const int64_t its = machines.each[chosen[k]].n_iter;
+    for (int64_t k = first; k < first + n_separators; ++k) {
+      const int64_t its = separators.each[chosen[k]].n_iter;
       n_iter = its > n_iter ? its : n_iter;
     }
-    for (int64_t k = first; k < first + n_machines; ++k) {
-      Machine& machine = machines.each[chosen[k]];
-      machine.steps += static_cast<double>(n_iter) * static_cast<double>(n_rows);
+    for (int64_t k = first; k < first + n_separators; ++k) {
+      Separator& separator = separators.each[chosen[k]];
+      separator.steps += static_cast<double>(n_iter) * static_cast<double>(n_rows);
       if (average_from == 0) continue;
-      multiply(static_cast<Real*>(machines.average) + chosen[k] * width, width,
-               1.0 / machine.average_b);
-      multiply(static_cast<Real*>(machines.coef) + chosen[k] * width, width, machine.scale);
-      show<Real>(machine, static_cast<double>(average_from) <= machine.steps - 1, n_machines == 1);
+      multiply(static_cast<Real*>(separators.average) + chosen[k] * width, width,
+               1.0 / separator.average_b);
+      multiply(static_cast<Real*>(separators.coef) + chosen[k] * width, width, separator.scale);
+      show<Real>(separator, static_cast<double>(average_from) <= separator.steps - 1,
+                 n_separators == 1);
     }
   }
 }
 
-inline void count_steps(const skliquid::Machines& machines, const int64_t* chosen, int64_t n_chosen,
-                        int64_t n_machines, int64_t n_rows, int64_t average_from) {
-  const auto count = machines.is_single ? count_steps_of<float> : count_steps_of<double>;
-  count(machines, chosen, n_chosen, n_machines, n_rows, average_from);
+inline void count_steps(const skliquid::Separators& separators, const int64_t* chosen,
+                        int64_t n_chosen, int64_t n_separators, int64_t n_rows,
+                        int64_t average_from) {
+  const auto count = separators.is_single ? count_steps_of<float> : count_steps_of<double>;
+  count(separators, chosen, n_chosen, n_separators, n_rows, average_from);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Vectors of numbers: one register where it is wide enough, else pairs of narrower vectors.
 //
-// `Four` holds one double for each of four machines. A `Block<Real>` is eight numbers of a row.
+// `Four` holds one double for each of four separators. A `Block<Real>` is eight numbers of a row.
 // Both work with any instruction set, and without vectors where a compiler has none. Nothing is
 // fused or reordered unless a name says "in any order".
 
@@ -412,12 +412,13 @@ SKLIQUID_INLINE void add_in_order(Four& sum, const Doubles (&numbers)[4]) {
                     high_half(numbers[3]));
 }
 
-// One machine's numbers are doubles, those of four are `Four`: the same words for both.
+// One separator's numbers are doubles, those of four are `Four`: the same words for both.
 
 template <int n_lanes>
 using Numbers = Vector<double, n_lanes>;
 
-// Call a function for each machine. Written out, so that each call knows its number when compiled.
+// Call a function for each separator. Written out, so that each call knows its number when
+// compiled.
 template <int n_lanes, class Function>
 SKLIQUID_INLINE void for_each_lane(const Function& function) {
   function(0);

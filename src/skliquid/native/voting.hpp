@@ -52,14 +52,14 @@ bool judge_two(const Real* scores, double intercept, double reach, const double*
 
 // Fill in the class that wins; return whether the second might on some row.
 template <class Real, class Vote>
-bool judge_many(const Real* scores, int64_t stride, const Voting& voting, const int64_t* machines,
+bool judge_many(const Real* scores, int64_t stride, const Voting& voting, const int64_t* separators,
                 double reach, Vote* votes) {
   bool is_near = false;
   for (int64_t i = 0; i < voting.n_rows; ++i) {
     double best = -INFINITY, second = -INFINITY, nothing = 0.0;
     int64_t winner = 0;
-    for (int64_t k = 0; k < voting.n_machines; ++k) {
-      const double score = scores[k * stride + i] + voting.intercept[machines[k]];
+    for (int64_t k = 0; k < voting.n_separators; ++k) {
+      const double score = scores[k * stride + i] + voting.intercept[separators[k]];
       nothing += 0.0 * score;  // not a number if one is not finite
       if (score > best) {
         second = best;
@@ -75,31 +75,31 @@ bool judge_many(const Real* scores, int64_t stride, const Voting& voting, const 
   return is_near;
 }
 
-// Fill in the votes of one voter from the scores of its machines.
+// Fill in the votes of one voter from the scores of its separators.
 template <class Real, class Vote>
 void judge_voter(const Voting& voting, int64_t voter, const Real* scores, int64_t stride) {
-  const int64_t* machines = voting.machines + voter * voting.n_machines;
+  const int64_t* separators = voting.separators + voter * voting.n_separators;
   const double terms = static_cast<double>(voting.n_terms + 16);
   const double slack = 2.0 * terms * precision<Real>;
   double reach = 0.0;
-  for (int64_t k = 0; k < voting.n_machines; ++k) {
-    const Real* w = static_cast<const Real*>(voting.coef) + machines[k] * voting.width;
+  for (int64_t k = 0; k < voting.n_separators; ++k) {
+    const Real* w = static_cast<const Real*>(voting.coef) + separators[k] * voting.width;
     const double length =
-        std::sqrt(squared_length(w, voting.width)) + std::fabs(voting.intercept[machines[k]]);
+        std::sqrt(squared_length(w, voting.width)) + std::fabs(voting.intercept[separators[k]]);
     reach = std::fmax(reach, slack * (length + shortest));
   }
   Vote* votes = static_cast<Vote*>(voting.votes) + voter * voting.vote_stride;
-  const bool is_near = voting.n_machines == 1
-                           ? judge_two(scores, voting.intercept[machines[0]], reach,
+  const bool is_near = voting.n_separators == 1
+                           ? judge_two(scores, voting.intercept[separators[0]], reach,
                                        voting.row_norms, voting.n_rows, votes)
-                           : judge_many(scores, stride, voting, machines, reach, votes);
+                           : judge_many(scores, stride, voting, separators, reach, votes);
   voting.doubtful[voter] |= is_near;
 }
 
 template <class Real, class Vote>
 void judge_scores(const Voting& voting, const void* scores, int64_t stride) {
   for (int64_t voter = 0; voter < voting.n_voters; ++voter) {
-    const Real* mine = static_cast<const Real*>(scores) + voter * voting.n_machines * stride;
+    const Real* mine = static_cast<const Real*>(scores) + voter * voting.n_separators * stride;
     judge_voter<Real, Vote>(voting, voter, mine, stride);
   }
 }
@@ -110,8 +110,8 @@ void score_rows(const Voting& voting, const skliquid::Rows& rows, void* room) {
   const Rows X(rows);
   Real* scores = static_cast<Real*>(room);  // of one voter
   for (int64_t voter = 0; voter < voting.n_voters; ++voter) {
-    for (int64_t k = 0; k < voting.n_machines; ++k) {
-      const int64_t m = voting.machines[voter * voting.n_machines + k];
+    for (int64_t k = 0; k < voting.n_separators; ++k) {
+      const int64_t m = voting.separators[voter * voting.n_separators + k];
       const Real* w = static_cast<const Real*>(voting.coef) + m * voting.width;
       fill_scores(w, X, voting.n_rows, scores + k * voting.n_rows);
     }
@@ -144,7 +144,7 @@ inline void score_and_judge(const Voting& voting, const skliquid::Rows& rows, vo
   });
 }
 
-inline void judge(const Voting& voting, const void* scores, int64_t score_stride) {
+inline void vote_by_scores(const Voting& voting, const void* scores, int64_t score_stride) {
   by_vote(voting, [&](auto vote) {
     using Vote = decltype(vote);
     voting.is_single ? judge_scores<float, Vote>(voting, scores, score_stride)

@@ -1,44 +1,34 @@
-"""Voter pools: how the voters of an ensemble are trained and asked."""
+"""Voter pools: how the voters of an ensemble are held, trained and asked for their votes."""
 
-from skliquid.pools.dask_pool import DaskPool
+from skliquid.pools.capabilities import (
+    learns_by_increments,
+    most_passes,
+    n_passes,
+    sees_rows_once,
+    takes_sample_weight,
+)
+from skliquid.pools.choosing import check_accepted, pool_for, pool_names
 from skliquid.pools.estimator_pool import EstimatorPool
 from skliquid.pools.fitted_pool import FittedPool, FittedVoter
-from skliquid.pools.fourier_features import FourierFeatures
-from skliquid.pools.grouped_pool import GroupedPool, knows_visits, pool_for
-from skliquid.pools.linear_pool import LinearPool
+from skliquid.pools.grouped_pool import GroupedPool
+from skliquid.pools.linear import LinearPool
 from skliquid.pools.pool import VoterPool
 from skliquid.pools.sampled_pool import SampledPool
-from skliquid.pools.voters import (
-    FOURIER_MAPS,
-    OWN_ALPHA,
-    Sample,
-    Variety,
-    drawn_params,
-    drawn_subspaces,
-    fitted_maps,
-    seeded,
-    voters_of,
-)
 
 __all__ = [
-    "FOURIER_MAPS",
-    "OWN_ALPHA",
-    "DaskPool",
     "EstimatorPool",
     "FittedPool",
     "FittedVoter",
-    "FourierFeatures",
     "GroupedPool",
     "LinearPool",
-    "Sample",
     "SampledPool",
-    "Variety",
     "VoterPool",
-    "drawn_params",
-    "drawn_subspaces",
-    "fitted_maps",
-    "knows_visits",
+    "check_accepted",
+    "learns_by_increments",
+    "most_passes",
+    "n_passes",
     "pool_for",
-    "seeded",
-    "voters_of",
+    "pool_names",
+    "sees_rows_once",
+    "takes_sample_weight",
 ]

@@ -1,4 +1,4 @@
-"""FittedPool: voters that were trained elsewhere, and learn no more."""
+"""FittedPool: voters that were trained elsewhere and learn no more."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -9,128 +9,105 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from skliquid.arrays import Floats, Labels, Voters, Votes
+from skliquid.arrays import Voters, Votes
+from skliquid.pools.pool import VoterPool
 from skliquid.pools.votes import votes_of
+from skliquid.rows import Rows
 
 
 @dataclass(frozen=True)
 class FittedVoter:
-    """A fitted classifier, and how to ask it.
-
-    Parameters
-    ----------
-    estimator : classifier
-        It is asked by ``predict``.
-    labels : array
-        What it answers for each class, in the order of the classes: the classes themselves, or the
-        numbers that an ensemble made of them.
-    features : array of int or None
-        The features it looks at; None means all.
-    sees_numbers : bool
-        Whether it was shown arrays of floating-point numbers, whatever its ensemble was given.
-    """
+    """A fitted classifier, and how to ask for its predictions."""
 
     estimator: Any
-    labels: NDArray[Any]
-    features: NDArray[np.intp] | None = None
-    sees_numbers: bool = False
+    labels: NDArray[Any]  # what it predicts for each class: the classes, or numbers for them
+    features: NDArray[np.intp] | None = None  # that it sees; None means all
+    sees_numbers: bool = False  # whether it was fitted to arrays of floating-point numbers
 
     @property
     def view(self) -> Callable[[Any], Any]:
-        """What makes of rows as they come those that it looks at.
+        """What converts rows as given into rows as it was fitted to.
 
-        Rows stay as they are for one that looks at a data frame, or at what has no features, such
-        as texts.
+        Rows stay as they are for an estimator that was fitted to a data frame, or to data without
+        features, such as texts.
         """
         if self.sees_numbers:
             return _as_numbers
-        is_of_an_array = not hasattr(self.estimator, "feature_names_in_") and hasattr(
+        was_fitted_to_array = not hasattr(self.estimator, "feature_names_in_") and hasattr(
             self.estimator, "n_features_in_"
         )
-        return _as_it_came if self.features is None and not is_of_an_array else _as_array
+        return _as_given if self.features is None and not was_fitted_to_array else _as_array
 
     def vote(self, X: Any) -> Votes:
         """Return the positions of the classes that it predicts."""
-        seen = X if self.features is None else X[:, self.features]
-        votes = votes_of(self.estimator, seen, self.labels)
+        X = X if self.features is None else X[:, self.features]
+        votes = votes_of(self.estimator, X, self.labels)
         return votes.astype(np.min_scalar_type(len(self.labels) - 1))
 
 
-class FittedPool:
-    """Voters that are asked, not taught: to train them costs nothing and changes nothing.
+@dataclass(frozen=True)
+class KnownVotes:
+    """Rows whose votes are known, since fitted voters always vote the same.
 
-    They are asked once, by ``answers``, since they always say the same. What other methods take for
-    ``X`` are these answers.
-
-    Parameters
-    ----------
-    voters : sequence of FittedVoter
-        The voters.
+    ``votes`` has one row per sample and one column per voter of the pool.
     """
 
-    n_jobs: int | None = None
+    votes: Votes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of rows, and of voters."""
+        return self.votes.shape
+
+    def __getitem__(self, positions: Any) -> "KnownVotes":
+        return KnownVotes(self.votes[positions])
+
+
+class FittedPool(VoterPool):
+    """Voters that predict but do not train: training costs nothing and changes nothing."""
 
     def __init__(self, voters: Sequence[FittedVoter]):
         self._voters = dict(enumerate(voters))
 
-    def answers(self, voters: Voters, X: Any) -> Votes:
-        """Return the vote of each voter (columns) on each sample (rows); only ``voters`` are asked.
+    def known_votes(self, voters: Voters, X: Any) -> KnownVotes:
+        """Return rows for which ``voters`` need not predict again; other voters are not asked."""
+        votes = self.vote(voters, X)
+        known = np.zeros((votes.shape[1], len(self._voters)), votes.dtype)
+        known[:, self._columns(voters)] = votes.T
+        return KnownVotes(known)
 
-        ``X`` is as it came, and so it goes to voters that were fitted to data frames.
-        """
+    def train(self, voters: Voters, rows: Rows) -> int:
+        return 0
+
+    def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
+        return 0
+
+    def vote(self, voters: Voters, X: Any) -> Votes:
+        if isinstance(X, KnownVotes):
+            known: Votes = X.votes[:, self._columns(voters)].T
+            return known
         asked = self.voters(voters)
         seen = {view: view(X) for view in {voter.view for voter in asked}}
-        with warnings.catch_warnings():  # said before, once for all voters
+        with warnings.catch_warnings():  # raised before, once for all voters
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            votes = [voter.vote(seen[voter.view]) for voter in asked]
-        answers = np.zeros((len(votes[0]), len(self._voters)), votes[0].dtype)
-        answers[:, self._columns(voters)] = np.transpose(votes)
-        return answers
-
-    def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
-        """Do nothing."""
-        return 0
-
-    def accuracy(self, voters: Voters, X: Votes, y: Labels) -> Floats:
-        """Return the share of rows that each of ``voters`` gets right."""
-        accuracy: Floats = np.mean(self.vote(voters, X) == y, axis=1)
-        return accuracy
-
-    def finish(
-        self,
-        voters: Voters,
-        X: Any,
-        y: Labels,
-        sample_weight: Floats | None = None,
-        *,
-        warm: bool = False,
-        max_passes: int | None = None,
-    ) -> int:
-        """Do nothing."""
-        return 0
-
-    def vote(self, voters: Voters, X: Votes) -> Votes:
-        """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
-        votes: Votes = X[:, self._columns(voters)].T
-        return votes
+            return np.stack([voter.vote(seen[voter.view]) for voter in asked])
 
     def voters(self, voters: Voters) -> list[FittedVoter]:
-        """Return ``voters``, each with how to ask it."""
+        """Return ``voters``, each with how to ask for its predictions."""
         return [self._voters[voter] for voter in voters.tolist()]
 
     def estimators(self, voters: Voters) -> list[Any]:
-        """Return ``voters`` as they came."""
         return [voter.estimator for voter in self.voters(voters)]
 
-    def keep(self, voters: Voters, *, training_is_over: bool) -> None:
-        """Forget all other voters."""
+    def keep(self, voters: Voters, *, training_is_over: bool) -> VoterPool:
         self._voters = {voter: self._voters[voter] for voter in voters.tolist()}
+        return self
 
     def _columns(self, voters: Voters) -> Voters:
         return np.searchsorted(list(self._voters), voters)
 
 
-def _as_it_came(X: Any) -> Any:
+def _as_given(X: Any) -> Any:
     return X
 
 

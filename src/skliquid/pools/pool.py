@@ -1,68 +1,86 @@
 """VoterPool: what training asks of its voters."""
 
-from typing import Any, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
-from skliquid.arrays import Floats, Labels, Voters, Votes
+import numpy as np
+
+from skliquid.arrays import Floats, Voters, Votes
+from skliquid.rows import Rows
 
 
-class VoterPool(Protocol):
-    """All voters of an ensemble.
+class VoterPool(ABC):
+    """All voters of an ensemble, or some of them.
 
-    Every method takes the set of voters it is about, so that one pool may loop over them, another
-    make one compiled call, a third send them to other machines. ``y`` and votes are classes as
-    positions in the sorted array of classes. ``sample_weight`` has one number a row, or a row of
-    them for each of the voters. Work is returned in sample visits.
+    Every method takes the set of voters it is about, so that one pool can loop over them, another
+    make one compiled call, a third send them to other machines. Labels and votes are classes as
+    positions in the sorted array of classes. Work is returned in sample visits.
+
+    A pool that :mod:`skliquid.pools.choosing` can choose also has a ``name``, and says which voters
+    it accepts (``refusal``) and which of them it can hold together (``group_of``). It is made by
+    ``Pool(voters, classes, n_jobs, subspaces, shared)``: classifiers that are not fitted, with
+    hyperparameters and seeds set; all classes, sorted; threads, as joblib counts them; the features
+    that each voter sees, one row per voter, None for all; and a dict that pools of one ensemble
+    share.
     """
 
-    n_jobs: int | None
+    name: ClassVar[str]
+    pools: Sequence["VoterPool"] = ()  # of which it is made
+    n_jobs: int | None = None
+    max_passes: int | None = None
 
-    def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
-        """Train ``voters`` on one more increment and return the sample visits it took."""
-        ...
+    @classmethod
+    def refusal(cls, estimator: Any) -> str | None:
+        """Return the parameter that this pool does not support, or None if it accepts."""
+        return None
 
-    def accuracy(self, voters: Voters, X: Any, y: Labels) -> Floats:
-        """Return the share of rows that each of ``voters`` gets right."""
-        ...
+    @classmethod
+    def group_of(cls, estimator: Any) -> Any:
+        """Return what voters that share one such pool have in common, as a hashable key."""
+        return None
 
-    def finish(
-        self,
-        voters: Voters,
-        X: Any,
-        y: Labels,
-        sample_weight: Floats | None = None,
-        *,
-        warm: bool = False,
-        max_passes: int | None = None,
-    ) -> int:
-        """Fit ``voters`` in full, anew or from where they are; return the sample visits.
+    @classmethod
+    def holds_together(cls, hyperparameters: Sequence[Mapping[str, Any]]) -> bool:
+        """Return whether voters that differ in their ``hyperparameters`` only can share it."""
+        return not hyperparameters
 
-        Nobody goes over the rows more often than ``max_passes``.
-        """
-        ...
+    @abstractmethod
+    def train(self, voters: Voters, rows: Rows) -> int:
+        """Train ``voters`` on one more increment and return the sample visits."""
 
+    @abstractmethod
+    def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
+        """Refit ``voters`` from scratch, in at most ``max_passes``; return the sample visits."""
+
+    @abstractmethod
     def vote(self, voters: Voters, X: Any) -> Votes:
-        """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
-        ...
+        """Return the votes of ``voters`` on ``X``: one row per voter, one column per sample."""
 
+    @abstractmethod
     def estimators(self, voters: Voters) -> list[Any]:
         """Return ``voters`` as fitted scikit-learn classifiers."""
-        ...
 
-    def keep(self, voters: Voters, *, training_is_over: bool) -> None:
-        """Forget all other voters; when training is over, copies need not carry its rows."""
-        ...
+    def keep(self, voters: Voters, *, training_is_over: bool) -> "VoterPool":
+        """Drop all other voters, and return the pool to continue with, which may be another.
 
+        When training is over, copies need not carry its rows.
+        """
+        return self
 
-@runtime_checkable
-class HoldsVoters(Protocol):
-    """A pool with voters that may be fitted anew at each increment, and how often is its say."""
+    def accuracy(self, voters: Voters, rows: Rows) -> Floats:
+        """Return the share of rows that each of ``voters`` classifies correctly."""
+        accuracy: Floats = np.mean(self.vote(voters, rows.X) == rows.y, axis=1)
+        return accuracy
 
-    def hold(self, max_passes: int | None) -> None:
-        """Let nobody who is fitted anew on an increment take more passes; None means any."""
-        ...
+    def set_n_jobs(self, n_jobs: int | None) -> None:
+        """Set the number of threads, on which no result depends."""
+        self.n_jobs = n_jobs
+        for pool in self.pools:
+            pool.set_n_jobs(n_jobs)
 
-
-def hold(pool: VoterPool, max_passes: int | None) -> None:
-    """Hold voters to ``max_passes`` on increments, where they may take more than one."""
-    if isinstance(pool, HoldsVoters):
-        pool.hold(max_passes)
+    def limit_passes(self, max_passes: int | None) -> None:
+        """Limit the passes of voters that are refitted at each increment; None means no limit."""
+        self.max_passes = max_passes
+        for pool in self.pools:
+            pool.limit_passes(max_passes)

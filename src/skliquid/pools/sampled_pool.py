@@ -5,98 +5,56 @@ from typing import Any
 
 import numpy as np
 
-from skliquid.arrays import Floats, Labels, Voters, Votes
-from skliquid.pools.pool import VoterPool, hold
+from skliquid.arrays import Floats, Voters, Votes
+from skliquid.diversity import Sample
+from skliquid.increments import slices
+from skliquid.pools.pool import VoterPool
+from skliquid.rows import Rows
 
 _MOST_NUMBERS_AT_ONCE = 2**24
 
 
-class SampledPool:
-    """Bagging that needs to see a row only once.
+class SampledPool(VoterPool):
+    """Online bagging: how often a voter sees a row is drawn when the row arrives.
 
-    How often a voter sees a row is drawn when the row comes: from a Poisson distribution with
-    replacement, which is what a bootstrap of many rows amounts to, else as a yes or no. Every voter
-    draws from a generator of its own, so that its sample depends on nothing but its seed and the
-    rows that came.
-
-    Parameters
-    ----------
-    pool : VoterPool
-        The voters, which take a row of weights each.
-    seeds : sequence of int
-        One for each voter.
-    share : float
-        How many rows a voter sees, as a share of those that come.
-    bootstrap : bool
-        Whether rows are drawn with replacement.
+    With replacement the count follows a Poisson distribution, to which a bootstrap of many rows
+    converges; without, it is 0 or 1. Every voter has a generator with its own seed, so that its
+    sample depends on nothing but this seed and the rows.
     """
 
-    def __init__(self, pool: VoterPool, seeds: Sequence[int], *, share: float, bootstrap: bool):
-        self.sampled = pool
-        self._share, self._bootstrap = share, bootstrap
+    def __init__(self, pool: VoterPool, seeds: Sequence[int], sample: Sample):
+        self.pools, self._sample = [pool], sample
         self._generators = dict(enumerate(map(np.random.default_rng, seeds)))
 
-    @property
-    def n_jobs(self) -> int | None:
-        """Threads of the pool."""
-        return self.sampled.n_jobs
+    def train(self, voters: Voters, rows: Rows) -> int:
+        return self.pools[0].train(voters, self._sampled(voters, rows))
 
-    @n_jobs.setter
-    def n_jobs(self, n_jobs: int | None) -> None:
-        self.sampled.n_jobs = n_jobs
+    def accuracy(self, voters: Voters, rows: Rows) -> Floats:
+        return self.pools[0].accuracy(voters, rows)
 
-    def hold(self, max_passes: int | None) -> None:
-        """Let nobody who is fitted anew on an increment take more passes; None means any."""
-        hold(self.sampled, max_passes)
-
-    def train(self, voters: Voters, X: Any, y: Labels, sample_weight: Floats | None = None) -> int:
-        """Train ``voters`` on one more increment and return the sample visits it took."""
-        return self.sampled.train(voters, X, y, self._drawn(voters, len(y), sample_weight))
-
-    def accuracy(self, voters: Voters, X: Any, y: Labels) -> Floats:
-        """Return the share of rows that each of ``voters`` gets right."""
-        return self.sampled.accuracy(voters, X, y)
-
-    def finish(
-        self,
-        voters: Voters,
-        X: Any,
-        y: Labels,
-        sample_weight: Floats | None = None,
-        *,
-        warm: bool = False,
-        max_passes: int | None = None,
-    ) -> int:
-        """Fit ``voters`` in full, anew or from where they are; return the sample visits."""
-        n_at_once = max(_MOST_NUMBERS_AT_ONCE // len(y), 1)
-        visits = 0
-        for start in range(0, len(voters), n_at_once):
-            some = voters[start : start + n_at_once]
-            drawn = self._drawn(some, len(y), sample_weight)
-            visits += self.sampled.finish(some, X, y, drawn, warm=warm, max_passes=max_passes)
-        return visits
+    def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
+        cuts = slices(len(voters), max(_MOST_NUMBERS_AT_ONCE // rows.n_rows, 1))
+        finish, parts = self.pools[0].finish, [voters[cut] for cut in cuts]
+        return sum(finish(part, self._sampled(part, rows), max_passes) for part in parts)
 
     def vote(self, voters: Voters, X: Any) -> Votes:
-        """Return the vote of each of ``voters`` (rows) on each sample (columns)."""
-        return self.sampled.vote(voters, X)
+        return self.pools[0].vote(voters, X)
 
     def estimators(self, voters: Voters) -> list[Any]:
-        """Return ``voters`` as fitted scikit-learn classifiers."""
-        return self.sampled.estimators(voters)
+        return self.pools[0].estimators(voters)
 
-    def keep(self, voters: Voters, *, training_is_over: bool) -> None:
-        """Forget all other voters; when training is over, copies need not carry its rows."""
-        self.sampled.keep(voters, training_is_over=training_is_over)
+    def keep(self, voters: Voters, *, training_is_over: bool) -> VoterPool:
+        self.pools = [self.pools[0].keep(voters, training_is_over=training_is_over)]
         self._generators = {voter: self._generators[voter] for voter in voters.tolist()}
+        return self
 
-    def _drawn(self, voters: Voters, n_rows: int, sample_weight: Floats | None) -> Floats:
-        counts = np.empty((len(voters), n_rows))
+    def _sampled(self, voters: Voters, rows: Rows) -> Rows:
+        """Return the rows with the number of times that each voter sees them as weights."""
+        share, bootstrap = self._sample
+        counts = np.empty((len(voters), rows.n_rows))
         for k, voter in enumerate(voters.tolist()):
-            generator = self._generators[voter]
-            counts[k] = (
-                generator.poisson(self._share, n_rows)
-                if self._bootstrap
-                else generator.random(n_rows) < self._share
-            )
-        counts[~counts.any(axis=1)] = 1  # nobody learns from nothing
-        return counts if sample_weight is None else counts * sample_weight
+            rng, n = self._generators[voter], rows.n_rows
+            counts[k] = rng.poisson(share, n) if bootstrap else rng.random(n) < share
+        counts[~counts.any(axis=1)] = 1  # no voter can learn from an empty sample
+        weights = counts if rows.sample_weight is None else counts * rows.sample_weight
+        return rows._replace(sample_weight=weights)

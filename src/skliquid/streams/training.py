@@ -11,6 +11,7 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.parameters import check_no_budget
 from skliquid.schedules import JustFastEnough
 from skliquid.streams.column_types import ColumnType
 from skliquid.streams.increments import SAMPLE_SIZE, Increments, check_count, increments_from
@@ -121,8 +122,8 @@ def _checked(ensemble: LiquidEnsembleClassifier | None) -> LiquidEnsembleClassif
             "here, so give no pipeline."
         )
     prototype = LiquidEnsembleClassifier() if ensemble is None else ensemble
-    prototype._check_no_budget()
-    prototype._check_parameters()
+    check_no_budget(prototype.max_cost, prototype.max_seconds)
+    prototype.check_parameters()
     return prototype
 
 

@@ -1,0 +1,142 @@
+"""Feature maps: transformers through which voters see the rows."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from skliquid.diversity.fourier_features import FourierFeatures, fourier_waves
+from skliquid.diversity.voters import derived_seeds, seeded
+
+Step: TypeAlias = Callable[[Any], Any]
+
+FOURIER_GAMMAS = (None, 0.2, 1.0)
+"""The maps of ``"fourier"``: signed logarithms, and random Fourier features of these.
+
+The numbers are inverse squared bandwidths, to be divided by the number of features: for scaled
+features a squared distance is about twice their number."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    """A fitted transformer, as the steps that rows go through.
+
+    Rows were validated when they came in. ``transform`` would validate them again at each step,
+    which takes longer than to map a few dozen rows; so known steps are taken without it. The
+    ``number`` is the same in copies.
+    """
+
+    transformer: Any
+    number: int = 0
+    steps: tuple[Step, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", _steps(self.transformer))
+
+    def before(self, estimator: Any) -> Pipeline:
+        """Return the pipeline of this map and ``estimator``."""
+        return Pipeline([("map", self.transformer), ("voter", estimator)])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "FeatureMap":
+        return self  # it never changes
+
+
+class Views:
+    """The same rows through several maps; steps that maps share are computed once."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Drop the rows."""
+        self._cache: tuple[Any, dict[tuple[Step, ...], Any]] = None, {}
+
+    def through(
+        self, feature_maps: Sequence[FeatureMap | None], X: Any, *, keep: bool = True
+    ) -> list[Any]:
+        """Return ``X`` through each of ``feature_maps``; kept, if so, until other rows come."""
+        rows, views = self._cache
+        if rows is not X:
+            views = {(): X}
+            self._cache = (X, views) if keep else self._cache
+        return [_after(one.steps if one else (), views) for one in feature_maps]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(Views())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Views":
+        return self  # copies may share what was computed
+
+
+def fit_maps(maps: Any, X: Any, seeds: Sequence[int]) -> list[Any]:
+    """Return seeded copies of ``maps``, fitted to ``X``; None stands for the rows themselves."""
+    if isinstance(maps, str):
+        fitted = _fourier_maps(X[:1], seeds)
+    else:
+        fitted = [
+            None if isinstance(transformer, str) else seeded(transformer, seed).fit(X)
+            for transformer, seed in zip(maps, seeds, strict=True)
+        ]
+    for transformer in fitted:
+        if hasattr(transformer, "set_output"):  # arrays, whatever is set globally
+            transformer.set_output(transform="default")
+    return fitted
+
+
+def _fourier_maps(X: Any, seeds: Sequence[int]) -> list[Any]:
+    """Return the maps of ``"fourier"``, fitted to one row, since only its width counts."""
+    logs = FunctionTransformer(signed_log, accept_sparse=True, feature_names_out="one-to-one")
+    maps: list[Any] = [logs.fit(X)]
+    for gamma, seed in zip(FOURIER_GAMMAS[1:], seeds[1:], strict=True):
+        waves = FourierFeatures(gamma=gamma / X.shape[1], random_state=derived_seeds(seed, 1)[0])
+        maps.append(make_pipeline(logs, waves.fit(X)))
+    return maps
+
+
+def signed_log(X: Any) -> Any:
+    r"""Return :math:`\mathrm{sign}(x) \ln(1 + 3 |x|)` of each number.
+
+    Large numbers, such as counts and amounts, come closer to the others, and zero stays zero.
+    Numbers whose triple overflows are replaced by the largest whose triple does not.
+
+    Examples
+    --------
+    >>> signed_log(np.array([-1000.0, -1.0, 0.0, 1.0, 1000.0])).round(2).tolist()
+    [-8.01, -1.39, 0.0, 1.39, 8.01]
+    """
+    if scipy.sparse.issparse(X):
+        sparse: Any = X
+        logs = sparse.copy()
+        logs.data = signed_log(logs.data)
+        return logs
+    X = np.asarray(X)
+    largest = np.nextafter(np.finfo(np.result_type(X.dtype, np.float16)).max / 3, 0)
+    return np.sign(X) * np.log1p(3 * np.minimum(np.abs(X), largest))
+
+
+def _after(steps: tuple[Step, ...], views: dict[tuple[Step, ...], Any]) -> Any:
+    if steps not in views:
+        views[steps] = steps[-1](_after(steps[:-1], views))
+    return views[steps]
+
+
+def _steps(transformer: Any) -> tuple[Step, ...]:
+    """Return the steps of ``transformer``, without its checks where they are known."""
+    known = type(transformer)
+    if known is Pipeline:
+        inner = [step for _, step in transformer.steps if step not in (None, "passthrough")]
+        return tuple(step for part in inner for step in _steps(part))
+    if known is RBFSampler:
+        return (partial(fourier_waves, transformer),)
+    if known is FourierFeatures:
+        return (partial(fourier_waves, transformer.sampler_, compiled=True),)
+    is_function = known is FunctionTransformer and callable(transformer.func)
+    if is_function and not (transformer.validate or transformer.kw_args):
+        return (transformer.func,)
+    return (transformer.transform,)

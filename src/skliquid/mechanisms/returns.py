@@ -1,0 +1,110 @@
+"""Revocable delegation: which delegators become representatives again.
+
+Delegators do not train, so their training still costs nothing; they predict the rows of every
+increment, which is cheap. This lets an ensemble follow concept drift.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from skliquid.arrays import Floats, Voters
+from skliquid.checks import check_number
+from skliquid.delegation_graph import DelegationGraph
+from skliquid.mechanisms.refinement import Knowledge
+
+Return: TypeAlias = Callable[
+    [DelegationGraph, Floats, int, Generator, Knowledge], tuple[Voters, Floats]
+]
+"""``returns(graph, accuracy, n_representatives, rng, knowledge)`` returns the delegators that
+become representatives again, and the values by which voters are now compared.
+``n_representatives`` is how many the schedule leaves."""
+
+
+def wilson(accuracy: Floats, n: NDArray[np.int64], level: float) -> tuple[Floats, Floats]:
+    r"""Return the ends of Wilson's score interval for each accuracy on ``n`` rows.
+
+    .. math::
+
+        \frac{q n + \frac{z^2}{2}}{n + z^2} \pm
+        \frac{z \sqrt{q (1 - q) n + \frac{z^2}{4}}}{n + z^2}, \quad
+        z = \Phi^{-1}\left(1 - \frac{\text{level}}{2}\right)
+
+    It misses an accuracy about as often as ``level`` says; on no rows it is [0, 1].
+    """
+    z2 = float(ndtri(1 - level / 2)) ** 2
+    with np.errstate(invalid="ignore"):  # at level 1 there is no interval on no rows
+        middle = (accuracy * n + z2 / 2) / (n + z2)
+        reach = np.sqrt(z2 * (accuracy * (1 - accuracy) * n + z2 / 4)) / (n + z2)
+    return middle - reach, middle + reach
+
+
+@dataclass(frozen=True)
+class BetterThanGuru:
+    """Delegators return when they are significantly more accurate than their guru.
+
+    Parameters
+    ----------
+    level : float
+        The level of significance: how often Wilson's interval may miss an accuracy.
+    """
+
+    level: float = 0.1
+
+    def __post_init__(self) -> None:
+        rule = "above 0 and at most 1"
+        check_number("level", self.level, rule, lambda level: 0 < level <= 1, like=0.1)
+
+    def __call__(
+        self,
+        graph: DelegationGraph,
+        accuracy: Floats,
+        n_representatives: int,
+        rng: Generator,
+        knowledge: Knowledge,
+    ) -> tuple[Voters, Floats]:
+        """Return the delegators whose lower bound is above their guru's upper bound."""
+        delegators = np.flatnonzero(graph.weights == 0)
+        n_answers = knowledge.n_answers
+        if n_answers is None or not len(delegators):
+            return delegators[:0], accuracy
+        low, high = wilson(accuracy, n_answers, self.level)
+        is_better = low[delegators] > high[graph.gurus[delegators]]
+        return delegators[is_better], accuracy
+
+
+@dataclass(frozen=True)
+class FastestLearners:
+    """The voters that learn fastest are the representatives, ranked again at every increment.
+
+    After "Liquid Ensemble Selection for Continual Learning" (Blair, Armstrong and Larson): voters
+    are compared not by their accuracy but by its slope over the last increments. The k voters with
+    the largest slopes are active, k being as many as the schedule leaves. A voter that falls behind
+    delegates to a faster learner, and takes its vote back when it is among the k again.
+    """
+
+    def __call__(
+        self,
+        graph: DelegationGraph,
+        accuracy: Floats,
+        n_representatives: int,
+        rng: Generator,
+        knowledge: Knowledge,
+    ) -> tuple[Voters, Floats]:
+        """Return the delegators among the fastest learners, and all slopes."""
+        slope = knowledge.slope
+        if slope is None:
+            raise ValueError(
+                "memory must be a number of increments, 2 or more, for mechanism "
+                "'learning_slopes': a slope needs two measurements, and other averages do not keep "
+                "them apart. Set competence=Competence(memory=20)."
+            )
+        if np.isnan(slope).any():  # fewer than two measurements
+            return graph.representatives[:0], np.zeros(len(slope))
+        fastest = np.lexsort((rng.random(len(slope)), -slope))[:n_representatives]
+        return fastest[graph.weights[fastest] == 0], slope

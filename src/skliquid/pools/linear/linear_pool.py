@@ -1,0 +1,298 @@
+"""LinearPool: linear voters in one array, trained by one compiled call per increment."""
+
+import copy
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy.linalg.blas
+import scipy.sparse
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from skliquid import native
+from skliquid.arrays import Floats, Voters, Votes
+from skliquid.increments import slices
+from skliquid.pools.linear import layout, prediction, scikit_learn, support
+from skliquid.pools.linear.problem import LinearProblem
+from skliquid.pools.linear.state import SeparatorState, shuffle_seeds
+from skliquid.pools.pool import VoterPool
+from skliquid.rows import Rows
+
+DOUBTFUL, OVERFLOWN = 1, 2
+_N_LANES = 4
+_MOST_ORDERS_TO_KEEP = 2**20
+_NO_ORDERS = np.empty((0, 0), dtype=np.int32)
+_WORK_OF_A_THREAD = 2_000_000  # multiplications, at least: about half a millisecond
+
+
+class LinearPool(VoterPool):
+    """Voters that are ``SGDClassifier`` or ``Perceptron``, with scikit-learn's own bits.
+
+    They may differ in the hyperparameters of ``support.PER_VOTER`` and share all others. Threads
+    are used where they pay. ``stopping_rule`` says when a final fit ends: ``"loss"`` is the rule of
+    scikit-learn up to 1.7, ``"objective"`` that of 1.8 and later, which includes the penalty; by
+    default it is the installed version's.
+    """
+
+    name = "linear"
+    stopping_rule = support.INSTALLED_RULE
+    refusal = staticmethod(support.refusal)
+    group_of = staticmethod(support.shared_parameters)
+    holds_together = staticmethod(support.are_per_voter)
+    _problem: LinearProblem  # known with the first rows, as is the state
+    _state: SeparatorState | None = None
+
+    def __init__(
+        self,
+        voters: Sequence[Any],
+        classes: NDArray[Any],
+        n_jobs: int | None = None,
+        subspaces: NDArray[np.intp] | None = None,
+        shared: dict[Any, Any] | None = None,
+    ):
+        self.n_jobs, self._classes, self._subspaces = n_jobs, classes, subspaces
+        self._voters = dict(enumerate(voters))
+        self._place = np.arange(len(voters))
+        self._known_attributes = {} if shared is None else shared
+        self._last_rows: tuple[Any, Any] = None, None
+        self._orders = _NO_ORDERS
+
+    # Training
+
+    def train(self, voters: Voters, rows: Rows) -> int:
+        state, separators = self._begin(rows), self._separators_of(voters)
+        before = state.at(separators) if self._problem.averages else None
+        is_doubtful = self._take_epochs(voters, rows, max_iter=1, tol=-np.inf)
+        if before is not None and is_doubtful.any():  # their averages have changed
+            own = np.flatnonzero(np.repeat(is_doubtful, self._problem.n_separators))
+            state.restore(separators[own], before.at(own))
+        for voter, seen in self._seen(voters, is_doubtful, rows):
+            estimator = self.estimators(voter)[0]
+            estimator.partial_fit(seen.X, self._classes[seen.y], **seen.weights_argument)
+            scikit_learn.read(estimator, self._problem, state, self._separators_of(voter))
+        return len(voters) * len(rows.y)
+
+    def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
+        state, separators = self._begin(rows), self._separators_of(voters)
+        state.reset(separators)
+        problem, own_max_iter = self._problem, self._problem.params["max_iter"]
+        max_iter = int(min(own_max_iter, max_passes or np.inf))
+        is_doubtful = self._take_epochs(voters, rows, max_iter=max_iter, tol=problem.tol)
+        for voter, seen in self._seen(voters, is_doubtful, rows):
+            own = self._separators_of(voter)
+            if self.stopping_rule == support.INSTALLED_RULE:
+                estimator = clone(self._voters[voter[0]])
+                scikit_learn.fit(estimator, seen, self._classes, max_iter=max_iter)
+                scikit_learn.read(estimator, problem, state, own)
+            else:
+                scikit_learn.fit_by_reference(
+                    problem, state, own, seen, stopping_rule=self.stopping_rule, max_iter=max_iter
+                )
+        n_iter = state.scalars["n_iter"][separators].reshape(len(voters), -1).max(axis=1)
+        if problem.tol > -np.inf and np.any(n_iter == own_max_iter):
+            warnings.warn(
+                "A voter took max_iter epochs without converging: raise max_iter or scale X.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return int(n_iter.sum()) * len(rows.y)
+
+    def _take_epochs(
+        self, voters: Voters, rows: Rows, *, max_iter: int, tol: float
+    ) -> NDArray[np.bool_]:
+        """Train ``voters``, and return which of them have to be trained by scikit-learn."""
+        is_sparse = scipy.sparse.issparse(rows.X)
+        settings = self._problem.settings(self.stopping_rule, is_sparse, max_iter, tol)
+        n_at_once, weights = len(voters), rows.sample_weight
+        if self._subspaces is not None or (weights is not None and weights.ndim == 2):
+            n_numbers = len(rows.y) * self._arrays.coef.shape[1]
+            n_at_once = max(layout.MOST_NUMBERS_TO_COPY // n_numbers, _N_LANES)
+        if len(voters) <= n_at_once:
+            return self._take_epochs_at_once(voters, rows, settings)
+        cuts = slices(len(voters), n_at_once)
+        parts = [(voters[cut], rows.for_voters(cut)) for cut in cuts]
+        return np.concatenate([self._take_epochs_at_once(*part, settings) for part in parts])
+
+    def _take_epochs_at_once(
+        self, voters: Voters, rows: Rows, settings: native.Settings
+    ) -> NDArray[np.bool_]:
+        """Train ``voters`` in one call of the core."""
+        problem, state, separators = self._problem, self._arrays, self._separators_of(voters)
+        X, n_rows = rows.X, len(rows.y)
+        if self._subspaces is not None:
+            X = layout.stacked_subspaces(X, self._subspaces[voters])
+            first_row = np.repeat(np.arange(len(voters)), problem.n_separators) * n_rows
+            state.scalars["first_row"][separators] = first_row
+        core_rows, norms = self._kept_rows(X)
+        labels, importance, taken = problem.arrays(len(voters), rows)
+        state.scalars["weights"][separators] = taken
+        native.train(
+            *state.arrays,
+            separators,
+            core_rows,
+            labels,
+            importance,
+            norms,
+            self._kept_orders(n_rows if settings.max_iter == 1 else 0),
+            settings,
+            self._n_threads(len(separators) * n_rows * rows.X.shape[1] * min(settings.max_iter, 5)),
+        )
+        if not problem.averages:  # round as scikit-learn stores them
+            intercept = state.scalars["intercept"]
+            intercept[separators] = intercept[separators].astype(problem.intercept_dtype)
+        is_doubtful = self._doubtful(voters, state.scalars["verdict"][separators])
+        if is_doubtful.any():
+            separators = separators[~np.repeat(is_doubtful, problem.n_separators)]
+        self._count_steps(separators, n_rows)
+        return is_doubtful
+
+    def _doubtful(self, voters: Voters, verdict: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of ``voters`` have to be trained by scikit-learn."""
+        if not verdict.any():
+            return np.zeros(len(voters), dtype=np.bool_)
+        if np.any(verdict == OVERFLOWN):
+            raise ValueError(
+                "X must not drive coefficients out of range: those of a voter became infinite. "
+                "Scale the features, for example with StandardScaler."
+            )
+        is_doubtful: NDArray[np.bool_] = (verdict == DOUBTFUL).reshape(len(voters), -1).any(axis=1)
+        return is_doubtful
+
+    def _count_steps(self, separators: NDArray[np.intp], n_rows: int) -> None:
+        """Count the steps just taken, and add to the averages what the core left open.
+
+        Once an average is shown, scikit-learn starts later calls from the intercept it had before;
+        with several classes it overwrites the averaged one with the new. We do the same.
+        """
+        problem, state = self._problem, self._arrays
+        if problem.averages:
+            axpy = _axpy(problem.dtype)
+            factors = state.scalars["average_a"][separators].tolist()
+            for s, a in zip(separators.tolist(), factors, strict=True):
+                axpy(state.coef[s], state.average[s], a=a)
+        native.count_steps(
+            *state.arrays, separators, problem.n_separators, n_rows, problem.average_from
+        )
+
+    def _n_threads(self, work: int) -> int:
+        """Return how many threads pay for ``work``, in multiplications."""
+        n_threads = work // _WORK_OF_A_THREAD
+        return 1 if n_threads <= 1 else int(min(n_threads, effective_n_jobs(self.n_jobs)))
+
+    # Prediction
+
+    def accuracy(self, voters: Voters, rows: Rows) -> Floats:
+        kept_rows = self._kept_rows(rows.X) if self._subspaces is None else None
+        votes = self.vote(voters, rows.X, kept_rows)
+        n_right = np.add.reduce(votes == rows.y.astype(votes.dtype), axis=1)
+        accuracy: Floats = n_right / len(rows.y)
+        return accuracy
+
+    def vote(self, voters: Voters, X: Any, kept_rows: tuple[Any, Floats] | None = None) -> Votes:
+        return prediction.votes_of(
+            self._problem,
+            self._arrays,
+            self._separators_of(voters),
+            X,
+            subspaces=None if self._subspaces is None else self._subspaces[voters],
+            kept_rows=kept_rows,
+        )
+
+    # State
+
+    @property
+    def _arrays(self) -> SeparatorState:
+        assert self._state is not None
+        return self._state
+
+    def _begin(self, rows: Rows) -> SeparatorState:
+        """Return the state; before the first rows, create it and ask scikit-learn once."""
+        if self._state is not None:
+            return self._state
+        voters, seen = list(self._voters.values()), self._seen_by(0, 0, rows)
+        layout.check_indices(seen.X)  # which scikit-learn trusts
+        key = support.shared_parameters(voters[0]), seen.X.dtype
+        if key not in self._known_attributes:
+            attributes = scikit_learn.fitted_attributes(copy.copy(voters[0]), seen, self._classes)
+            self._known_attributes[key] = attributes
+        attributes = self._known_attributes[key] | {"n_features_in_": seen.X.shape[1]}
+        problem = LinearProblem(support.parameters(voters[0]), self._classes, attributes)
+        n, shape = problem.n_separators, (len(voters) * problem.n_separators, problem.n_features)
+        state = SeparatorState.zeros(*shape, problem.dtype, averages=problem.averages)
+        for name in ("alpha", "eta0"):
+            state.scalars[name] = np.repeat([getattr(voter, name) for voter in voters], n)
+        state.scalars["problem"] = np.tile(np.arange(n), len(voters))
+        seeds = np.array([voter.random_state for voter in voters], dtype=np.int64)
+        state.scalars["seed"], state.scalars["steps"] = shuffle_seeds(seeds, n), 1
+        self._problem, self._state = problem, state
+        return state
+
+    def estimators(self, voters: Voters) -> list[Any]:
+        separators = self._separators_of(voters).reshape(len(voters), -1)
+        return [
+            scikit_learn.written(clone(self._voters[voter]), self._problem, self._arrays.at(own))
+            for voter, own in zip(voters.tolist(), separators, strict=True)
+        ]
+
+    def keep(self, voters: Voters, *, training_is_over: bool) -> VoterPool:
+        self._last_rows, self._orders = (None, None), _NO_ORDERS
+        if self._state is not None and len(voters) < len(self._voters):
+            self._state = self._state.at(self._separators_of(voters))
+            self._voters = {voter: self._voters[voter] for voter in voters.tolist()}
+            self._place = np.full(len(self._place), -1)
+            self._place[voters] = np.arange(len(voters))
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "LinearPool":
+        twin = copy.copy(self)  # all but these is replaced, never changed
+        state = None if self._state is None else self._state.copied()
+        vars(twin).update(_state=state, _known_attributes=dict(self._known_attributes))
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_last_rows": (None, None), "_orders": _NO_ORDERS}
+
+    def _separators_of(self, voters: Voters) -> NDArray[np.intp]:
+        places, n = self._place[voters], self._problem.n_separators
+        if len(places) and places.min() < 0:
+            raise KeyError(voters[places < 0][0])
+        return places if n == 1 else (places[:, None] * n + np.arange(n)).ravel()
+
+    def _seen(
+        self, voters: Voters, chosen: NDArray[np.bool_], rows: Rows
+    ) -> Iterator[tuple[Voters, Rows]]:
+        """Yield each voter that is ``chosen``, as an array, with its features and weights."""
+        for k in np.flatnonzero(chosen).tolist():
+            yield voters[k : k + 1], self._seen_by(voters[k], k, rows)
+
+    def _seen_by(self, voter: int, position: int, rows: Rows) -> Rows:
+        X = rows.X if self._subspaces is None else rows.X[:, self._subspaces[voter]]
+        return rows.for_voter(position)._replace(X=X)
+
+    def _kept_rows(self, X: Any) -> tuple[Any, Floats]:
+        """Return the rows as the core takes them; kept, since voters train and vote on them."""
+        last, rows = self._last_rows
+        if last is not X:
+            rows = layout.core_rows(X, self._arrays.coef)
+            self._last_rows = X, rows
+        return rows  # type: ignore[no-any-return]  # it is kept beside its X, as Any
+
+    def _kept_orders(self, n_rows: int) -> NDArray[np.int32]:
+        """Return in which order each separator takes so many rows, as far as that is known."""
+        n = len(self._arrays.scalars)
+        if not 0 < n * n_rows <= _MOST_ORDERS_TO_KEEP:
+            return np.empty((0, n_rows), dtype=np.int32)
+        if self._orders.shape != (n, n_rows):
+            self._orders = np.full((n, n_rows), -1, dtype=np.int32)
+        return self._orders
+
+
+@cache
+def _axpy(dtype: Any) -> Any:
+    """Return BLAS's a x + y, which scikit-learn calls too, and which changes its y."""
+    return scipy.linalg.blas.get_blas_funcs("axpy", dtype=dtype)

@@ -1,0 +1,127 @@
+"""scikit-learn's side: what its linear classifiers hold, and fits that are left to it."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from skliquid.pools.linear import layout, reference
+from skliquid.pools.linear.problem import LinearProblem
+from skliquid.pools.linear.state import SeparatorState
+from skliquid.pools.linear.support import INSTALLED_RULE
+from skliquid.rows import Rows
+
+_READABLE = (
+    "power_t",
+    "penalized",
+    "penalty_counts",
+    "intercept_step",
+    "max_iter",
+    "tol",
+    "n_iter_no_change",
+)
+
+
+def fitted_attributes(estimator: Any, rows: Rows, classes: NDArray[Any]) -> dict[str, Any]:
+    """Return the attributes that scikit-learn adds to ``estimator`` when it trains it."""
+    unfitted = set(vars(estimator))
+    estimator.partial_fit(rows.X, classes[rows.y], classes=classes, **rows.weights_argument)
+    return {name: value for name, value in vars(estimator).items() if name not in unfitted}
+
+
+def fit(estimator: Any, rows: Rows, classes: NDArray[Any], *, max_iter: int) -> None:
+    """Fit ``estimator`` from scratch by scikit-learn itself."""
+    estimator.set_params(warm_start=False, max_iter=max_iter)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # raised once for all voters
+        estimator.fit(rows.X, classes[rows.y], **rows.weights_argument)
+
+
+def read(
+    estimator: Any, problem: LinearProblem, state: SeparatorState, separators: NDArray[np.intp]
+) -> None:
+    """Copy what ``estimator`` has learned into the state of its ``separators``."""
+    scalars, width, averages = state.scalars, problem.n_features, problem.averages
+    state.coef[separators, :width] = estimator._standard_coef if averages else estimator.coef_
+    intercept = estimator._standard_intercept if averages else estimator.intercept_
+    scalars["intercept"][separators] = intercept
+    if averages:
+        state.average[separators, :width] = estimator._average_coef
+        scalars["average_intercept"][separators] = estimator._average_intercept
+        scalars["shows_average"][separators] = problem.average_from <= estimator.t_ - 1
+    scalars["n_iter"][separators] = estimator.n_iter_
+    scalars["steps"][separators] = estimator.t_
+
+
+def written(estimator: Any, problem: LinearProblem, state: SeparatorState) -> Any:
+    """Return ``estimator``, fitted: with the coefficients of ``state``."""
+    coef, intercept = state.shown()
+    vars(estimator).update(problem.attributes)
+    estimator.coef_ = np.ascontiguousarray(coef[:, : problem.n_features])
+    estimator.intercept_ = intercept.astype(problem.intercept_dtype)
+    estimator.n_iter_ = int(state.scalars["n_iter"].max())
+    estimator.t_ = float(state.scalars["steps"][0])
+    if problem.averages:
+        _write_average(estimator, problem, state)
+    return estimator
+
+
+def _write_average(estimator: Any, problem: LinearProblem, state: SeparatorState) -> None:
+    """Give ``estimator`` both coefficients that scikit-learn holds when it averages."""
+    scalars, dtype, is_binary = state.scalars, problem.dtype, problem.n_separators == 1
+    for prefix, coef, intercept in (
+        ("standard", state.coef, scalars["intercept"]),
+        ("average", state.average, scalars["average_intercept"]),
+    ):
+        values = np.ascontiguousarray(coef[:, : problem.n_features])
+        setattr(estimator, f"_{prefix}_coef", values.ravel() if is_binary else values)
+        setattr(estimator, f"_{prefix}_intercept", intercept.astype(dtype))
+    shows, intercept = scalars["shows_average"][0], scalars["intercept"].copy()
+    if is_binary and (not shows or intercept[0] != dtype.type(intercept[0])):
+        estimator._standard_intercept = intercept  # from before an average was shown
+    prefix = "average" if shows else "standard"
+    estimator.coef_ = getattr(estimator, f"_{prefix}_coef").reshape(problem.n_separators, -1)
+    estimator.intercept_ = getattr(estimator, f"_{prefix}_intercept")
+
+
+def fit_by_reference(
+    problem: LinearProblem,
+    state: SeparatorState,
+    separators: NDArray[np.intp],
+    rows: Rows,
+    *,
+    stopping_rule: str,
+    max_iter: int,
+) -> None:
+    """Fit a voter by the readable loop, as a scikit-learn with another stopping rule would."""
+    params, scalars = problem.params, state.scalars
+    if problem.averages or problem.dtype == np.float32 or not params["shuffle"]:
+        raise ValueError(
+            f"stopping_rule must be {INSTALLED_RULE!r}, the installed scikit-learn's, with "
+            f"averages, float32 or without shuffling: got {stopping_rule!r}, and rounding decides "
+            "when a voter stops. Scale X, or do without these."
+        )
+    labels, importance, rows_of_weights = problem.arrays(1, rows)
+    pairs, is_sparse = layout.as_pairs(rows.X), scipy.sparse.issparse(rows.X)
+    settings = problem.settings(stopping_rule, is_sparse, max_iter, problem.tol)
+    for s, row_of_weights in zip(separators, rows_of_weights, strict=True):
+        separator = reference.train(
+            [0.0] * state.coef.shape[1],
+            0.0,
+            pairs,
+            labels[scalars["problem"][s]].tolist(),
+            importance[row_of_weights].tolist(),
+            seed=int(scalars["seed"][s]),
+            alpha=float(scalars["alpha"][s]),
+            eta0=float(scalars["eta0"][s]),
+            loss=params["loss"],
+            learning_rate=params["learning_rate"],
+            **{name: getattr(settings, name) for name in _READABLE},
+        )
+        state.coef[s] = separator.coef
+        scalars["intercept"][s] = separator.intercept
+        scalars["n_iter"][s] = separator.n_iter
+    scalars["steps"][separators] = 1 + scalars["n_iter"][separators].max() * rows.n_rows

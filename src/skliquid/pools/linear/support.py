@@ -1,0 +1,81 @@
+"""Support: which estimators the linear pool accepts, and which of them share one pool."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cache
+from numbers import Real
+from typing import Any
+
+import sklearn
+from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.utils.fixes import parse_version
+
+PER_VOTER = ("alpha", "eta0", "random_state", "n_jobs", "warm_start")
+"""Hyperparameters that voters of one pool need not have in common."""
+
+STOPPING_RULES = ("loss", "objective")
+"""What must stop decreasing for a final fit to end: the loss, or the loss and the penalty."""
+
+INSTALLED_RULE = STOPPING_RULES[parse_version(sklearn.__version__) >= parse_version("1.8")]
+
+_SUPPORTED: dict[str, tuple[Any, ...]] = {
+    "loss": ("hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"),
+    "penalty": ("l2", None),
+    "learning_rate": ("optimal", "constant", "invscaling"),
+    "early_stopping": (False,),
+    "verbose": (0, False),
+}
+
+
+def refusal(estimator: Any) -> str | None:
+    """Return the parameter of ``estimator`` that is not supported, or None if all are."""
+    if type(estimator) not in (SGDClassifier, Perceptron):
+        return f"estimator={type(estimator).__name__}(...)"
+    params = parameters(estimator)
+    weights = params.pop("class_weight")
+    if weights is not None and not _are_numbers(weights):
+        return f"class_weight={weights!r}"
+    for name, value in params.items():  # scikit-learn has not validated them yet
+        if not isinstance(value, Hashable) or value not in _SUPPORTED.get(name, [value]):
+            return f"{name}={value!r}"
+    is_optimal = params["learning_rate"] == "optimal"
+    for name, may_be_zero in (("alpha", not is_optimal), ("eta0", is_optimal)):
+        value = params[name]
+        is_number = isinstance(value, Real) and math.isfinite(value)
+        if not (is_number and (value > 0 or (value == 0 and may_be_zero))):
+            return f"{name}={value!r}"
+    return None
+
+
+def shared_parameters(estimator: Any) -> tuple[Any, ...]:
+    """Return what voters of one linear pool have in common, as a hashable key."""
+    params = parameters(estimator)
+    shared = {name: value for name, value in params.items() if name not in PER_VOTER}
+    if shared["class_weight"] is not None:
+        shared["class_weight"] = tuple(shared["class_weight"].items())
+    return (type(estimator), *shared.items())
+
+
+def are_per_voter(hyperparameters: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether voters that differ in these hyperparameters can share a pool."""
+    items = [item for params in hyperparameters for item in params.items()]
+    rates = [value for name, value in items if name in ("alpha", "eta0")]
+    return all(name in PER_VOTER for name, _ in items) and all(
+        isinstance(value, Real) and 0 < float(value) < math.inf for value in rates
+    )
+
+
+def parameters(estimator: Any) -> dict[str, Any]:
+    """Return the parameters of ``estimator``, a perceptron's as those of the SGD that it is."""
+    defaults = _default_parameters()
+    return {name: getattr(estimator, name, default) for name, default in defaults.items()}
+
+
+@cache
+def _default_parameters() -> dict[str, Any]:
+    return dict(SGDClassifier().get_params())
+
+
+def _are_numbers(class_weight: Any) -> bool:
+    is_mapping = isinstance(class_weight, Mapping)
+    return is_mapping and all(isinstance(weight, Real) for weight in class_weight.values())

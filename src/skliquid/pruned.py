@@ -1,0 +1,275 @@
+"""PrunedEnsemble and prune: a smaller, weighted ensemble of voters that are fitted already."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from skliquid.competence import Competence
+from skliquid.fitted import Fitted, FittedVotes
+from skliquid.fitted_voters import fitted_voters, known_features
+from skliquid.increments import slices
+from skliquid.mechanisms import MECHANISMS, FastestLearners, Mechanism, as_mechanism
+from skliquid.parameters import (
+    check_delegation,
+    has_methods,
+    one_of,
+    positive_integer,
+    share,
+    shared_tags,
+)
+from skliquid.pools import FittedPool, FittedVoter
+from skliquid.record import INCREMENTS_KEPT
+from skliquid.rows import Rows
+from skliquid.schedules import as_schedule
+from skliquid.training import Rules, Training, train
+from skliquid.validation import (
+    check_can_continue,
+    check_classes,
+    encode,
+    refuse_lazy_frame,
+    refuse_wrong_indices,
+)
+
+_CANNOT_BE_FITTED = (
+    "A pruned ensemble must not be cloned or fitted: its voters were fitted elsewhere. Call "
+    "partial_fit to continue pruning, copy.deepcopy for a copy, or prune again after training; "
+    "where a tool makes clones, pass a sklearn.frozen.FrozenEstimator of the pruned ensemble."
+)
+
+
+class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
+    """A weighted ensemble of voters that were fitted elsewhere: what :func:`prune` returns.
+
+    It predicts, pickles, and shows its graph and record. It cannot be fitted or cloned, since its
+    parameters do not say where its voters came from.
+
+    Parameters
+    ----------
+    n_final, mechanism, delegation_rate, increment_size, random_state
+        As in :func:`prune`.
+
+    Attributes
+    ----------
+    classes_, n_features_in_, feature_names_in_, n_samples_seen_, estimators_, \
+    estimators_features_, estimator_weights_, delegation_graph_, record_, training_cost_
+        As in :class:`~skliquid.LiquidEnsembleClassifier`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_final": [positive_integer],
+        "mechanism": [one_of(MECHANISMS), Mechanism, tuple],
+        "delegation_rate": [one_of(["auto"]), share, callable, has_methods("n_delegators")],
+        "increment_size": [one_of(["auto"]), positive_integer],
+        "random_state": ["random_state"],
+    }
+    _way_to_fit = "call skliquid.prune"
+
+    def __init__(
+        self,
+        *,
+        n_final: int = 10,
+        mechanism: Any = "proportional_weighted",
+        delegation_rate: Any = "auto",
+        increment_size: Any = "auto",
+        random_state: Any = None,
+    ):
+        self.n_final = n_final
+        self.mechanism = mechanism
+        self.delegation_rate = delegation_rate
+        self.increment_size = increment_size
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> NoReturn:
+        """Raise an error: scikit-learn's tools accept only objects that have this method."""
+        raise ValueError(_CANNOT_BE_FITTED)
+
+    def __sklearn_clone__(self) -> NoReturn:
+        raise ValueError(_CANNOT_BE_FITTED)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Continue pruning with more rows, on which the voters are evaluated.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows, as the voters were given theirs.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like, default=None
+            All classes, which are known; accepted as in other classifiers.
+
+        Returns
+        -------
+        self : PrunedEnsemble
+            The ensemble.
+        """
+        training = self._ready()
+        n_voters = training.graph.n_voters
+        self._check_parameters(n_voters)
+        check_classes(classes, self.classes_)
+        scored = as_mechanism(self.mechanism).scored(training.graph)
+        check_can_continue(training, n_voters, scored, self._fitted.kept)
+        rows = self._check_rows(X, y)
+        training.record.most = INCREMENTS_KEPT
+        size = max(rows.n_rows, 1) if self.increment_size == "auto" else self.increment_size
+        self._delegate(rows, slices(rows.n_rows, size), None)
+        return self
+
+    def _start(self, voters: Sequence[FittedVoter], classes: NDArray[Any], X: Any, y: Any) -> Self:
+        """Let the weakest voters delegate, by how they do on ``X`` and ``y``."""
+        self._check_parameters(len(voters))
+        rng, rules = np.random.default_rng(self.random_state), self._rules(1, len(voters))
+        training = Training.start(FittedPool(voters), len(voters), rules, rng)
+        self._fitted = Fitted(classes, training=training, kept=training.graph.representatives)
+        rows = self._check_rows(X, y)
+        cuts = slices(rows.n_rows, self.increment_size)
+        self._delegate(rows.at(rng.permutation(rows.n_rows)), cuts, len(cuts))
+        return self
+
+    def _delegate(self, rows: Rows, cuts: list[slice], n_increments: int | None) -> None:
+        """Evaluate the voters on ``rows``, increment by increment, and let the weakest delegate."""
+        training = self._trained("partial_fit")
+        rules = self._rules(n_increments, training.graph.n_voters)
+        train(training, rules, map(rows.at, cuts))
+        n_seen = self._fitted.n_samples_seen + rows.n_rows
+        fitted = replace(self._fitted, n_samples_seen=n_seen)
+        self._fitted = fitted.without_delegators(rules, training_is_over=True)
+
+    def _rules(self, n_increments: int | None, n_voters: int) -> Rules:
+        return Rules(
+            mechanism=as_mechanism(self.mechanism),
+            schedule=as_schedule(
+                self.delegation_rate,
+                n_voters=n_voters,
+                n_final=self.n_final,
+                n_increments=n_increments,
+            ),
+            competence=Competence("training"),  # fitted voters cannot overfit to the increment
+            n_final=self.n_final,
+        )
+
+    def _check_parameters(self, n_voters: int) -> None:
+        self._validate_params()
+        check_delegation(self.n_final, n_voters, self.delegation_rate, limit="the number of voters")
+
+    def _check_rows(self, X: Any, y: Any) -> Rows:
+        """Return the rows to evaluate on, with the votes of all voters that were not dropped."""
+        self._check_data(X, y=y)
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(X, y)
+        check_classification_targets(y)
+        votes, n_seen = self._pool.known_votes(self._fitted.kept, X), self._fitted.n_samples_seen
+        return Rows(votes, encode(y, self.classes_), numbers=range(n_seen, n_seen + len(y)))
+
+    def _check_X(self, X: Any) -> Any:
+        self._check_data(X)
+        return self._pool.known_votes(self.delegation_graph_.representatives, X)
+
+    def _check_data(self, X: Any, **y: Any) -> None:
+        for name, data in [("X", X), *y.items()]:
+            refuse_lazy_frame(name, data)
+        refuse_wrong_indices(X)
+        validate_data(self, X, reset=False, skip_check_array=True, **y)
+
+    @property
+    def _pool(self) -> Any:
+        return self._trained("estimators_").pool
+
+    @property
+    def estimators_features_(self) -> list[NDArray[np.intp]]:
+        """The features that each of ``estimators_`` sees."""
+        voters = self._pool.voters(self.delegation_graph_.representatives)
+        features = np.arange(self.n_features_in_)
+        return [features if voter.features is None else voter.features for voter in voters]
+
+    def voters(self) -> tuple[list[FittedVoter], NDArray[Any]]:
+        """Return the representatives, each with how to ask for its predictions, and the classes."""
+        return self._pool.voters(self.delegation_graph_.representatives), self.classes_
+
+    def __sklearn_tags__(self) -> Tags:
+        fitted = self._fitted
+        voters = [] if fitted.kept is None else self._pool.estimators(fitted.kept)
+        return shared_tags(super().__sklearn_tags__(), voters)
+
+
+def prune(
+    ensemble: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_final: int = 10,
+    mechanism: Any = "proportional_weighted",
+    delegation_rate: Any = "auto",
+    increment_size: Any = "auto",
+    random_state: Any = None,
+) -> PrunedEnsemble:
+    """Return a smaller, weighted ensemble of the voters of a fitted one.
+
+    The voters are evaluated on the given rows, increment by increment, and the weakest delegate, as
+    in training; but no voter trains. Give rows that the voters were not trained on: on their own
+    training rows, voters that overfit, such as trees, all look the same.
+
+    Parameters
+    ----------
+    ensemble : classifier or list of classifiers
+        Fitted: a ``BaggingClassifier``, ``RandomForestClassifier``, ``ExtraTreesClassifier``,
+        ``VotingClassifier``, ``AdaBoostClassifier``, ``LiquidEnsembleClassifier``,
+        ``PrunedEnsemble``, or a list of classifiers that were fitted to the same labels. Their
+        weights there are ignored: all voters start with one vote.
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        Rows to evaluate on, as the voters were given theirs: with missing values and columns of
+        text where they accept them.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    n_final, mechanism, delegation_rate, increment_size, random_state
+        As in :class:`~skliquid.LiquidEnsembleClassifier`. A revocable mechanism keeps all voters;
+        ``"learning_slopes"`` is refused, since fitted voters do not learn.
+
+    Returns
+    -------
+    pruned : PrunedEnsemble
+        ``estimators_`` are voters of ``ensemble``, ``estimator_weights_`` the votes they carry. Its
+        ``partial_fit`` continues the pruning with more rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sklearn.model_selection import train_test_split
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X_train, X_prune, y_train, y_prune = train_test_split(X, y, random_state=0)
+    >>> forest = RandomForestClassifier(random_state=0).fit(X_train, y_train)
+    >>> small = prune(forest, X_prune, y_prune, n_final=5, random_state=0)
+    >>> len(forest.estimators_), len(small.estimators_), int(small.estimator_weights_.sum())
+    (100, 5, 100)
+    """
+    _check_mechanism(mechanism)
+    is_pruned = isinstance(ensemble, PrunedEnsemble)
+    voters, classes = ensemble.voters() if is_pruned else fitted_voters(ensemble)
+    pruned = PrunedEnsemble(
+        n_final=n_final,
+        mechanism=mechanism,
+        delegation_rate=delegation_rate,
+        increment_size=increment_size,
+        random_state=check_random_state(random_state).randint(2**31 - 1),
+    )
+    for name, value in known_features(ensemble, voters).items():
+        setattr(pruned, name, value)
+    return pruned._start(voters, classes, X, y)  # noqa: SLF001
+
+
+def _check_mechanism(mechanism: Any) -> None:
+    named = MECHANISMS.get(mechanism) if isinstance(mechanism, str) else mechanism
+    ranks_by_slope = isinstance(getattr(named, "returns", None), FastestLearners)
+    if ranks_by_slope:
+        raise ValueError(
+            "mechanism must not rank voters by how fast they learn, since fitted voters do not "
+            f"learn: got {mechanism!r}. Choose another, such as 'proportional_weighted'."
+        )

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+from sklearn.kernel_approximation import RBFSampler
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+
+from skliquid.diversity import Diversity, Sample, VoterSpec
+
+X = np.random.default_rng(0).normal(size=(30, 6))
+
+
+def drawn(diversity, *estimators, max_features=1.0, sample=None):
+    return VoterSpec.draw(
+        estimators or [SGDClassifier()],
+        range(8),
+        X,
+        diversity=diversity,
+        max_features=max_features,
+        sample=sample,
+        rng=np.random.default_rng(0),
+    )
+
+
+NOTHING = Diversity(param_distributions=None, feature_maps=None)
+
+
+def test_voters_without_diversity_differ_in_their_seeds_only():
+    spec = drawn(NOTHING)
+    assert (len(spec.params), spec.subspaces, len(spec.maps), spec.sample) == (0, None, 0, None)
+    assert [voter.random_state for voter in spec.voters()] == list(range(8))
+    assert spec.maps_of([3]) == [None]
+    assert spec.features_of([3]) == [slice(None)]
+
+
+def test_everything_is_drawn_from_one_generator():
+    diversity = Diversity(param_distributions={"alpha": [1, 2, 3]}, feature_maps=[RBFSampler()])
+    one, other = (drawn(diversity, max_features=2, sample=Sample(0.5, True)) for _ in range(2))
+    assert one.params == other.params
+    assert np.array_equal(one.subspaces, other.subspaces)
+    assert np.array_equal(one.maps[0].random_weights_, other.maps[0].random_weights_)
+    assert one.sample == Sample(0.5, True)
+    assert {voter.alpha for voter in one.voters()} == {1, 2, 3}
+
+
+def test_maps_are_spread_evenly_over_the_voters_of_each_estimator():
+    maps = ["passthrough", RBFSampler(gamma=2.0), RBFSampler(gamma=0.5)]
+    diversity = Diversity(param_distributions=None, feature_maps=maps)
+    spec = drawn(diversity, SGDClassifier(), GaussianNB())
+    assert spec.maps_of(range(8)) == [None, None, 1, 1, 2, 2, None, None]
+    assert [fitted and fitted.gamma for fitted in spec.maps] == [None, 2.0, 0.5]
+
+
+def test_voters_with_a_map_see_all_that_comes_out_of_it():
+    maps = Diversity(param_distributions=None, feature_maps=["passthrough", RBFSampler()])
+    spec = drawn(maps, max_features=2)
+    features = spec.features_of([0, 1])
+    assert features[0].tolist() == spec.subspaces[0].tolist()
+    assert features[1] == slice(None)
+
+
+def test_auto_is_resolved_by_whether_the_estimator_is_the_default():
+    default = Diversity().resolved(has_default_estimator=True)
+    assert default.feature_maps == "fourier"
+    spec = drawn(default)
+    assert len(spec.maps) == 3
+    assert len({params["alpha"] for params in spec.params}) == 8
+    other = Diversity(param_distributions={"alpha": [1]}).resolved(has_default_estimator=False)
+    assert (other.param_distributions, other.feature_maps) == ({"alpha": [1]}, None)
+
+
+@pytest.mark.parametrize("value", [np.array(["auto", "auto"]), ["auto"]])
+def test_auto_is_a_string_and_nothing_else(value):
+    resolved = Diversity(feature_maps=value).resolved(has_default_estimator=True)
+    assert resolved.feature_maps is value

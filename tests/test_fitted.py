@@ -1,0 +1,115 @@
+"""What training leaves behind: predictions and fitted attributes."""
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier
+from small_ensembles import small
+
+from skliquid import LiquidEnsembleClassifier
+
+ATTRIBUTES = [
+    "classes_",
+    "n_samples_seen_",
+    "estimators_",
+    "estimators_features_",
+    "estimator_weights_",
+    "delegation_graph_",
+    "record_",
+    "training_cost_",
+]
+
+
+def test_shares_are_the_weights_of_the_estimators_that_vote_for_a_class(multiclass):
+    X, y = multiclass
+    ensemble = small().fit(X, y)
+    expected = np.zeros((len(y), 3))
+    for voter, weight in zip(ensemble.estimators_, ensemble.estimator_weights_, strict=True):
+        expected[np.arange(len(y)), voter.predict(X)] += weight / 12
+    assert np.allclose(ensemble.predict_proba(X), expected, atol=1e-15)
+    assert np.array_equal(ensemble.predict(X), np.argmax(expected, axis=1))
+
+
+def test_the_decision_function_is_the_margin_of_the_second_class(binary, multiclass):
+    ensemble = small().fit(*binary)
+    shares = ensemble.predict_proba(binary[0])
+    assert np.array_equal(ensemble.decision_function(binary[0]), shares[:, 1] - shares[:, 0])
+    ensemble.fit(*multiclass)
+    assert ensemble.decision_function(multiclass[0]).shape == (150, 3)
+
+
+@pytest.mark.parametrize(
+    "labels", [["no", "yes"], [False, True], [-1, 1], [0.0, 1.0], [10, 20]], ids=str
+)
+def test_labels_come_back_as_they_were_given(binary, labels):
+    X, y = binary
+    y = np.array(labels)[y]
+    ensemble = small().fit(X, y)
+    assert ensemble.classes_.tolist() == labels
+    assert np.mean(ensemble.predict(X) == y) > 0.9
+    assert set(ensemble.estimators_[0].predict(X)) <= set(labels)
+
+
+def test_votes_are_counted_in_blocks(binary, monkeypatch):
+    X, y = binary
+    ensemble = small().fit(X, y)
+    whole = ensemble.predict_proba(X)
+    monkeypatch.setattr("skliquid.fitted._VOTES_AT_ONCE", 100)
+    assert np.array_equal(ensemble.predict_proba(X), whole)
+    monkeypatch.setattr("skliquid.fitted._ROWS_AT_ONCE", 7)
+    assert np.array_equal(ensemble.predict_proba(X), whole)
+
+
+def test_a_prediction_leaves_no_rows_behind(binary):
+    X, y = binary
+    ensemble, many = LiquidEnsembleClassifier(random_state=0).fit(X, y), np.tile(X, (100, 1))
+    ensemble.predict(many[:10])
+    tracemalloc.start()
+    ensemble.predict(many)
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < many.nbytes / 10
+
+
+def test_an_ensemble_must_be_fitted_before_it_predicts(binary):
+    for method in ("predict", "predict_proba", "decision_function"):
+        with pytest.raises(NotFittedError, match="not fitted yet"):
+            getattr(small(), method)(binary[0])
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_what_training_leaves_exists_only_after_training(binary, name):
+    ensemble = small()
+    assert not hasattr(ensemble, name)
+    with pytest.raises(AttributeError, match=f"{name} exists only after training: call fit"):
+        getattr(ensemble, name)
+    assert getattr(ensemble.fit(*binary), name) is not None
+    with pytest.raises(AttributeError):
+        setattr(ensemble, name, None)
+
+
+def test_one_class_is_seen_but_not_trained_on(binary):
+    X, y = binary
+    ensemble = small().partial_fit(X[y == 1], y[y == 1])
+    assert ensemble.n_samples_seen_ == sum(y == 1)
+    assert not hasattr(ensemble, "estimators_")
+    with pytest.raises(NotFittedError, match=r"rows so far, .* one class at most. Continue with"):
+        ensemble.predict(X)
+
+
+def test_a_pickled_ensemble_of_trees_does_not_carry_the_data(binary):
+    X, y = binary
+    ensemble = small(DecisionTreeClassifier(max_depth=1), n_estimators=4, n_final=2).fit(X, y)
+    assert len(pickle.dumps(ensemble)) < X.nbytes / 2
+
+
+def test_a_pickled_ensemble_carries_its_representatives_only(digits):
+    ensemble = small(n_estimators=60, n_final=2).fit(*digits)
+    alone = len(pickle.dumps(ensemble.estimators_))
+    assert len(pickle.dumps(ensemble._fitted.training.pool)) < 3 * alone
+    stream = small(n_estimators=60, n_final=2, delegation_rate=1.0)
+    stream.partial_fit(*digits, classes=range(10))
+    assert len(pickle.dumps(stream._fitted.training.pool)) < 3 * alone
