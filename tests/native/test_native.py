@@ -538,6 +538,7 @@ def test_a_call_that_waits_for_other_threads_can_be_interrupted():
 
 def interrupted(arguments):
     """Train until a signal comes, which must be soon heard."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job may ignore it
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     timer.start()
     try:
@@ -545,6 +546,7 @@ def interrupted(arguments):
             native.train(**arguments)
     finally:
         timer.cancel()
+        signal.signal(signal.SIGINT, before)
 
 
 # Instruction sets
