@@ -7,6 +7,7 @@ from time import monotonic, sleep
 from typing import Any, Literal
 
 _SECONDS_BETWEEN_CHECKS = 1.0
+_SECONDS_FOR_AN_ANSWER = 5.0
 _LOST = (
     "The connection to the scheduler at {address} was lost, and with it the state of the cluster: "
     "it was stopped, or cannot be reached. Start it again and run again."
@@ -161,7 +162,11 @@ class _Watch:
         if self.client.status != "running":
             raise _lost(self.client)
         try:
-            threads: dict[str, int] = self.client.nthreads()
+            threads: dict[str, int] = self.client.sync(
+                self.client.scheduler.ncores, callback_timeout=_SECONDS_FOR_AN_ANSWER
+            )
+        except TimeoutError:  # a scheduler that is lost just now never answers
+            threads = {}
         except (OSError, CancelledError, AttributeError) as error:
             # without its scheduler a client lacks attributes too
             raise _lost(self.client) from error
