@@ -6,10 +6,18 @@ from sklearn.linear_model import SGDClassifier
 from skliquid import LiquidEnsembleClassifier
 
 SGD = SGDClassifier()
+FEW_X = np.random.default_rng(0).normal(size=(60, 3))
+FEW_Y = (FEW_X[:, 0] > 0).astype(int)
 
 
 def small(estimator=SGD, **options):
     defaults = {"n_estimators": 12, "n_final": 3, "competence": "training", "random_state": 0}
+    return LiquidEnsembleClassifier(estimator, **defaults | options)
+
+
+def of_four(estimator=None, **options):
+    """Return an ensemble for tests of errors: four voters, of which two remain."""
+    defaults = {"n_estimators": 4, "n_final": 2, "competence": "training", "random_state": 0}
     return LiquidEnsembleClassifier(estimator, **defaults | options)
 
 

@@ -8,20 +8,13 @@ import scipy.sparse
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from small_ensembles import FEW_X as X
+from small_ensembles import FEW_Y as Y
+from small_ensembles import of_four as small
 
-from skliquid import Competence, LiquidEnsembleClassifier
+from skliquid import Competence
 from skliquid.mechanisms import revocable
 from skliquid.mechanisms.selection import least_accurate
-
-X = np.random.default_rng(0).normal(size=(60, 3))
-Y = (X[:, 0] > 0).astype(int)
-
-
-def small(estimator=None, **options):
-    return LiquidEnsembleClassifier(
-        estimator,
-        **{"n_estimators": 4, "n_final": 2, "competence": "training", "random_state": 0} | options,
-    )
 
 
 @pytest.mark.parametrize(

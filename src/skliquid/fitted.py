@@ -1,5 +1,6 @@
 """What training leaves behind: one value, and the predictions that follow from it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -44,10 +45,10 @@ class Fitted:
         return replace(self, kept=kept)
 
 
-class FittedVotes:
+class FittedVotes(ABC):
     """Predictions and fitted attributes of classifiers whose state is a :class:`Fitted`.
 
-    A class that includes it has a parameter ``mechanism`` and a method ``_check_X``.
+    A class that includes it has a parameter ``mechanism``.
     """
 
     mechanism: Any
@@ -55,8 +56,9 @@ class FittedVotes:
     _fitted = Fitted()
     _way_to_fit = "call fit or partial_fit"
 
+    @abstractmethod
     def _check_X(self, X: Any) -> Any:
-        raise NotImplementedError
+        """Return the rows as the voters take them."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class that receives most weight; in a tie the first in sorted order.

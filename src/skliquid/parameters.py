@@ -12,6 +12,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import _BaseComposition
 
+from skliquid.checks import check_n_final
 from skliquid.diversity import Diversity, is_auto
 
 Constraint: TypeAlias = Any
@@ -37,11 +38,7 @@ def check_delegation(
     n_final: int, n_voters: int, delegation_rate: Any, *, limit: str = "n_estimators"
 ) -> None:
     """Raise unless ``n_final`` voters can remain, at a rate that is an object."""
-    if n_final > n_voters:
-        raise ValueError(
-            f"n_final must not exceed {limit}: {n_final} representatives cannot remain of "
-            f"{n_voters} voters. Lower n_final or raise {limit}."
-        )
+    check_n_final(n_final, n_voters, limit=limit)
     if isinstance(delegation_rate, type):
         name = delegation_rate.__name__
         raise TypeError(

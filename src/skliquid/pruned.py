@@ -262,7 +262,7 @@ def prune(
     )
     for name, value in known_features(ensemble, voters).items():
         setattr(pruned, name, value)
-    return pruned._start(voters, classes, X, y)  # noqa: SLF001
+    return pruned._start(voters, classes, X, y)  # noqa: SLF001 (only this function makes one)
 
 
 def _check_mechanism(mechanism: Any) -> None:

@@ -133,7 +133,7 @@ class TrainingRecord:
     n_final : int
         The number of representatives at which delegation ends.
     increments : list of IncrementRecord
-        The last increments: at ``most`` so many, all if that is None.
+        The last increments, ``most`` of them; all without a limit.
     n_increments : int
         How many increments there were, kept or not.
     increments_cost, final_fit_cost : int
