@@ -1,8 +1,10 @@
 """Does delegation choose well, and what would one pick instead?
 
-Half splits of the paper's datasets, scaled and one-hot encoded by the training half. All methods
-see the same halves, have the same settings on all datasets, and one thread. Settings were chosen on
-other splits than those reported: ``--choose`` uses these. ``--write FILE`` writes the tables.
+Half splits of the paper's datasets, or with ``--tables`` of those in ``tables.py``, scaled and
+one-hot encoded by the training half. All methods see the same halves, have the same settings on all
+datasets, and one thread. Settings were chosen on other splits of the paper's datasets, and on other
+tables: ``--choose`` uses these. ``--write FILE`` writes the results as Markdown, ``--figure FILE``
+draws a reliability diagram.
 """
 
 import argparse
@@ -16,6 +18,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, ClassVar
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from lightgbm import LGBMClassifier
@@ -28,13 +31,15 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401 (makes the search importable)
-from sklearn.linear_model import SGDClassifier
-from sklearn.metrics import log_loss
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.metrics import balanced_accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import HalvingRandomSearchCV, train_test_split
+from tables import TABLES, table_halves
 from threadpoolctl import threadpool_limits
 
-from skliquid import LiquidEnsembleClassifier
+from skliquid import Diversity, LiquidEnsembleClassifier
 from skliquid.datasets import DATASET_NAMES, load_dataset
+from skliquid.diversity import LogUniform
 from skliquid.experiments.protocols import Halves, halves
 from skliquid.mechanisms import Mechanism
 from skliquid.mechanisms.probability import any_candidate
@@ -48,11 +53,37 @@ N_VOTERS_AT_EQUAL_COST, N_CANDIDATES_AT_EQUAL_COST = 27, 3
 The numbers are from the splits of ``--choose``, where visits can be compared.
 """
 RANDOM = Mechanism(at_random, any_candidate)
+N_BINS, BINS = 15, ("n", "confidence", "right")
+MOST_ROWS, SPLITS_OF_A_TABLE = 20_000, 3
+ON_TABLES = (
+    OURS,
+    "skliquid, size by the data",
+    "skliquid, own accuracy",
+    CONTROL,
+    "skliquid 0.1",
+    "skliquid, balanced",
+    "logistic regression",
+    "random forest",
+    "LightGBM",
+)
+"""Methods that are measured on tables unless others are named."""
 
 
 def ours(seed: int, **params: Any) -> LiquidEnsembleClassifier:
     """Return the ensemble with its defaults, or with some of them changed."""
     return LiquidEnsembleClassifier(random_state=seed, **params)
+
+
+def before(seed: int) -> LiquidEnsembleClassifier:
+    """Return the ensemble with the defaults of version 0.1: hard votes, own accuracy, hinge."""
+    alpha = {"alpha": LogUniform(1e-6, 1e-2)}
+    return LiquidEnsembleClassifier(
+        SGDClassifier(average=True, n_iter_no_change=1),
+        diversity=Diversity(param_distributions=alpha, feature_maps="fourier"),
+        competence="prequential",
+        voting="hard",
+        random_state=seed,
+    )
 
 
 class Selected:
@@ -140,6 +171,10 @@ METHODS: dict[str, Callable[[int], Any]] = {
     OURS: ours,
     CONTROL: lambda seed: ours(seed, mechanism=RANDOM),
     "skliquid, nobody delegates": lambda seed: ours(seed, mechanism="direct"),
+    "skliquid, own accuracy": lambda seed: ours(seed, competence="prequential"),
+    "skliquid, size by the data": lambda seed: ours(seed, n_final="auto"),
+    "skliquid, balanced": lambda seed: ours(seed, class_weight="balanced"),
+    "skliquid 0.1": before,
     "the paper's settings, all features": lambda seed: LiquidEnsembleClassifier.as_in_the_paper(
         max_features=1.0, mechanism="proportional_weighted", random_state=seed
     ),
@@ -160,6 +195,7 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "random forest": lambda seed: RandomForestClassifier(random_state=seed),
     "HistGradientBoosting": lambda seed: HistGradientBoostingClassifier(random_state=seed),
     "LightGBM": lightgbm,
+    "logistic regression": lambda _: LogisticRegression(max_iter=1000),
     "one SGDClassifier": lambda seed: SGDClassifier(random_state=seed),
     "HalvingRandomSearchCV": halving_search,
     "HalvingRandomSearchCV, equal cost": lambda seed: halving_search(
@@ -183,18 +219,54 @@ def measured(name: str, data: Halves, seed: int) -> dict[str, Any]:
     start = time.process_time()
     predicted = model.predict(data.X_test)
     predict = time.process_time() - start
-    loss = np.nan
-    if hasattr(model, "predict_proba"):
-        shares = np.clip(model.predict_proba(data.X_test), 1e-3, None)
-        loss = log_loss(data.y_test, shares / shares.sum(axis=1, keepdims=True))
     return {
         "method": name,
-        "accuracy": np.mean(predicted == data.y_test),
-        "log_loss": loss,
+        **scores(model, predicted, data),
         "visits": visits(model, len(data.y_train)),
         "fit": fit,
         "predict": predict,
         "size": len(pickle.dumps(model.pool_ if isinstance(model, Selected) else model)),
+        "voters": len(getattr(model, "estimator_weights_", [])) or np.nan,
+    }
+
+
+def scores(model: Any, predicted: np.ndarray, data: Halves) -> dict[str, Any]:
+    """Return accuracies, and how good the class probabilities are; nothing of them is clipped.
+
+    ``clipped`` is the log-loss as scikit-learn computes it, of probabilities of at least 2e-16. The
+    calibration error is that of the predicted class, in 15 bins of equal width.
+    """
+    y, is_right = data.y_test, predicted == data.y_test
+    found = {
+        "accuracy": np.mean(is_right),
+        "balanced": balanced_accuracy_score(y, predicted),
+    }
+    if not hasattr(model, "predict_proba"):
+        return found
+    probabilities = model.predict_proba(data.X_test)
+    places = np.searchsorted(model.classes_, y)
+    of_label = probabilities[np.arange(len(y)), places]
+    is_binary = probabilities.shape[1] == 2
+    confidence = probabilities.max(axis=1)
+    sums = [
+        np.bincount((confidence * N_BINS).astype(int).clip(0, N_BINS - 1), values, N_BINS)
+        for values in (np.ones(len(y)), confidence, is_right)
+    ]
+    with np.errstate(divide="ignore"):
+        log_loss_ = -np.log(of_label).mean()
+    return found | {
+        "auc": roc_auc_score(
+            y, probabilities[:, 1] if is_binary else probabilities, multi_class="ovr"
+        ),
+        "log_loss": log_loss_,
+        "clipped": log_loss(y, probabilities, labels=model.classes_),
+        "brier": np.mean(np.sum(probabilities**2, axis=1) - 2 * of_label + 1),
+        "calibration": np.abs(sums[1] - sums[2]).sum() / len(y),
+        **{
+            f"{name}_{k}": value
+            for name, total in zip(BINS, sums, strict=True)
+            for k, value in enumerate(total)
+        },
     }
 
 
@@ -217,9 +289,15 @@ def warm_up(*names: str) -> None:
         measured(name, halves("heart", None, "ours", 0), 0)
 
 
+def data_of(dataset: str, seed: int) -> Halves:
+    if dataset in TABLES:
+        return table_halves(dataset, seed, most_rows=MOST_ROWS)
+    return halves(dataset, None, "ours", seed)
+
+
 def one_split(dataset: str, number: int, kind: str, names: list[str]) -> list[dict[str, Any]]:
     seed = int(np.random.SeedSequence([number, *map(ord, dataset + kind)]).generate_state(1)[0])
-    data = halves(dataset, None, "ours", seed)
+    data = data_of(dataset, seed)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warm_up(*names)
@@ -241,29 +319,66 @@ def run(
     return pd.DataFrame(rows).sort_values(["dataset", "split", "method"])
 
 
+COLUMNS = {
+    "accuracy": "accuracy",
+    "balanced": "balanced accuracy",
+    "auc": "ROC-AUC",
+    "log_loss": "log-loss",
+    "clipped": "log-loss, clipped",
+    "brier": "Brier",
+    "calibration": "calibration error",
+    "voters": "voters",
+    "visits": "visits",
+    "fit": "fit, ms",
+    "predict": "predict, ms",
+    "size": "kB",
+}
+
+
 def tables(results: pd.DataFrame) -> str:
     """Return the summary as Markdown."""
     names = [name for name in METHODS if name in set(results["method"])]
     by = results.groupby(["method", "dataset"])
     mean, error = by["accuracy"].mean().unstack(), by["accuracy"].sem().unstack()
     accuracy = (100 * mean).round(1).astype(str) + " ± " + (100 * error).round(1).astype(str)
-    means = results.groupby("method")[["log_loss", "visits", "fit", "predict", "size"]].mean()
-    means["rank"] = mean.rank(ascending=False).mean(axis=1)
-    means["accuracy"] = 100 * mean.mean(axis=1)
+    # datasets count the same, however many splits there are
+    means = by[list(COLUMNS)].mean().groupby("method").mean()
     means = means.assign(
         fit=1e3 * means["fit"], predict=1e3 * means["predict"], size=means["size"] / 1e3
-    ).rename(
-        columns={"fit": "fit, ms", "predict": "predict, ms", "size": "kB", "log_loss": "log-loss"}
-    )
+    ).rename(columns=COLUMNS)
+    means["rank"] = mean.rank(ascending=False).mean(axis=1)
     parts = [
-        "### Accuracy, in hundredths, with standard errors",
-        accuracy.loc[names].to_markdown(),
         "### Means over datasets",
-        means.loc[names].round(2).to_markdown(),
+        means.loc[names].to_markdown(floatfmt=".4g"),
+        "### Accuracy, in hundredths, with standard errors",
+        accuracy.loc[names].T.to_markdown(),
     ]
+    for column in ("auc", "clipped"):
+        values = by[column].mean().unstack().loc[names].T
+        parts += [f"### {COLUMNS[column]}", values.to_markdown(floatfmt=".3f")]
     if {OURS, CONTROL, "AdaBoost, 50 stumps", "HistGradientBoosting"} <= set(names):
         parts += ["### Goals", goals(results, mean, error).to_markdown(index=False)]
     return "\n\n".join(parts) + "\n"
+
+
+def reliability(results: pd.DataFrame, path: Path) -> None:
+    """Draw how often the predicted class is right, against its probability."""
+    figure, axes = plt.subplots(figsize=(5.5, 4.2), layout="constrained")
+    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8, linestyle=":")
+    lines = {OURS: "o-", "skliquid 0.1": "s--", "logistic regression": "^-.", "random forest": "x:"}
+    for name, style in lines.items():
+        rows = results[results["method"] == name]
+        n, confidence, right = (
+            rows[[f"{total}_{k}" for k in range(N_BINS)]].sum().to_numpy() for total in BINS
+        )
+        kept = n >= 20
+        axes.plot(
+            confidence[kept] / n[kept], right[kept] / n[kept], style, label=name, markersize=4
+        )
+    axes.set(xlabel="probability of the predicted class", ylabel="share of rows where it is right")
+    axes.set(xlim=(0.3, 1.02), ylim=(0.3, 1.02))
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=120, metadata={"Software": None})
 
 
 def goals(results: pd.DataFrame, mean: pd.DataFrame, error: pd.DataFrame) -> pd.DataFrame:
@@ -319,26 +434,34 @@ def goals(results: pd.DataFrame, mean: pd.DataFrame, error: pd.DataFrame) -> pd.
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--splits", type=int, default=20)
-    parser.add_argument("--datasets", nargs="*", default=list(DATASET_NAMES))
-    parser.add_argument("--methods", nargs="*", default=list(METHODS))
+    parser.add_argument("--tables", action="store_true", help="further tables, not the paper's")
+    parser.add_argument("--splits", type=int, help="20, or 3 of tables")
+    parser.add_argument("--datasets", nargs="*", help="some datasets or tables, by name")
+    parser.add_argument("--methods", nargs="*", help="some methods, by name")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument(
-        "--choose", action="store_true", help="use the splits for choosing settings"
+        "--choose", action="store_true", help="use what is for choosing settings instead"
     )
-    parser.add_argument("--write", type=Path, help="where to write the tables")
+    parser.add_argument("--write", type=Path, help="where to write the results as Markdown")
+    parser.add_argument("--figure", type=Path, help="where to draw the reliability diagram")
     parser.add_argument("--results", type=Path, help="where to keep every single result, as CSV")
     options = parser.parse_args()
-    for name in options.datasets:
-        load_dataset(name)  # so that a missing dataset is known before, not after minutes
     kind = "choose" if options.choose else "report"
-    results = run(options.datasets, options.splits, kind, options.methods, options.jobs)
+    of_kind = [name for name, table in TABLES.items() if table.use == kind]
+    datasets = options.datasets or (of_kind if options.tables else list(DATASET_NAMES))
+    methods = options.methods or list(ON_TABLES if options.tables else METHODS)
+    n_splits = options.splits or (SPLITS_OF_A_TABLE if options.tables else 20)
+    for name in set(datasets) & set(DATASET_NAMES):
+        load_dataset(name)  # so that a missing dataset is known before, not after minutes
+    results = run(datasets, n_splits, kind, methods, options.jobs)
     if options.results:
         results.to_csv(options.results, index=False)
     text = tables(results)
     print(text)
     if options.write:
         options.write.write_text(text)
+    if options.figure:
+        reliability(results, options.figure)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 
 from skliquid import Competence, LiquidEnsembleClassifier, Mechanism, as_mechanism
-from skliquid.competence import AccuracyEstimate
 from skliquid.datasets import DATASET_NAMES, available_datasets, load_dataset
+from skliquid.estimates import MeanEstimate
 from skliquid.experiments.estimates import published
 from skliquid.experiments.spec import LABELS
 from skliquid.experiments.variations import SETTINGS as PUBLISHED_SETTINGS
@@ -89,10 +89,10 @@ class DrawnWithReplacement(ClassifierMixin, BaseEstimator):
 class FromOne(Competence):
     """Averages that include the 1 from which Algorithm 1 starts each accuracy."""
 
-    def estimate(self, n_voters: int, *, is_revocable: bool) -> AccuracyEstimate:  # noqa: ARG002
+    def estimate(self, n_voters: int, *, is_revocable: bool) -> MeanEstimate:  # noqa: ARG002
         """Return the average before any measurement."""
         ones = np.ones(n_voters, dtype=np.int64)
-        return AccuracyEstimate(ones.astype(object), 1, ones, 0 * ones)
+        return MeanEstimate(ones.astype(object), 1, ones, 0 * ones)
 
 
 def at_least_as_good(gain: NDArray[Any], _: NDArray[Any]) -> NDArray[Any]:

@@ -1,48 +1,253 @@
 import pickle
-from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+from small_ensembles import same, small
 
-from skliquid.competence import (
-    AccuracyEstimate,
-    Competence,
-    DecayedAccuracy,
-    RecentAccuracy,
-    as_competence,
-)
+from skliquid import Competence, prune, revocable
+from skliquid.competence import Panel, as_competence, contributions, evaluated
+from skliquid.estimates import DecayedEstimate, MeanEstimate, RecentEstimate
+from skliquid.mechanisms import MECHANISMS
+from skliquid.rows import Rows
+from skliquid.voting import VOTINGS, mean_probabilities
+
+
+class AnsweringPool:
+    """Voters whose probabilities are known: X holds the numbers of the rows."""
+
+    def __init__(self, probabilities):
+        self.known = probabilities
+
+    def probabilities(self, voters, X):
+        return self.known[voters][:, X[:, 0].astype(int)]
+
+    def vote(self, voters, X):
+        return self.probabilities(voters, X).argmax(axis=2)
+
+
+def panel(probabilities, weights, y, sample_weight=None, voting="soft"):
+    n_voters, n_rows, n_classes = probabilities.shape
+    rows = Rows(np.arange(n_rows)[:, None], y, sample_weight)
+    pool, voters = AnsweringPool(probabilities), np.arange(n_voters)
+    return Panel(pool, voters, weights, VOTINGS[voting], n_classes, rows)
+
+
+@st.composite
+def panels(draw):
+    """Probabilities of voters, their weights, labels, and weights of rows."""
+    n_voters, n_rows, n_classes = (draw(st.integers(low, high)) for low, high in SIZES)
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    return (
+        rng.dirichlet(np.full(n_classes, 0.5), size=(n_voters, n_rows)),
+        rng.integers(1, 9, size=n_voters),
+        rng.integers(n_classes, size=n_rows),
+        rng.choice([0.5, 1.0, 3.0], size=n_rows) if draw(st.booleans()) else None,
+    )
+
+
+SIZES = [(2, 6), (1, 12), (2, 5)]
+
+
+def brier(shares, y, sample_weight=None):
+    """Return the Brier score of the group, averaged over rows."""
+    error = np.eye(shares.shape[1])[y] - shares
+    return np.average((error**2).sum(axis=1), weights=sample_weight)
+
+
+# Laws of contribution
+
+
+@given(panels())
+def test_a_contribution_is_half_the_derivative_of_the_groups_brier_score(drawn):
+    probabilities, weights, y, sample_weight = drawn
+    found = evaluated(panel(*drawn), by_contribution=True).competence.values
+    for voter, contribution in enumerate(found):
+        # a small share of the weight moves from the group, as it is, to the voter
+        shares = mean_probabilities(probabilities, weights, probabilities.shape[2])
+        step = 1e-6
+        moved = [shares + s * (probabilities[voter] - shares) for s in (step, -step)]
+        slope = (brier(moved[0], y, sample_weight) - brier(moved[1], y, sample_weight)) / (2 * step)
+        assert contribution == pytest.approx(-slope / 2, abs=1e-8)
+
+
+@given(panels())
+def test_a_gain_is_what_a_delegation_does_to_the_groups_brier_score(drawn):
+    probabilities, weights, y, sample_weight = drawn
+    found = evaluated(panel(*drawn), by_contribution=True).competence.values
+    step = 1e-6  # of all weight, from voter 0 to voter 1
+    moved = np.stack([weights / weights.sum()] * 2)
+    moved[0, :2] += [-step, step]
+    moved[1, :2] += [step, -step]
+    after, before = (brier(np.tensordot(w, probabilities, 1), y, sample_weight) for w in moved)
+    assert found[1] - found[0] == pytest.approx(-(after - before) / (4 * step), abs=1e-8)
+
+
+@given(panels())
+def test_contributions_average_to_zero_over_the_group(drawn):
+    found = evaluated(panel(*drawn), by_contribution=True).competence.values
+    assert np.average(found, weights=drawn[1]) == pytest.approx(0, abs=1e-12)
+
+
+@given(panels())
+def test_a_voter_that_repeats_the_group_contributes_nothing(drawn):
+    probabilities, weights, y, sample_weight = drawn
+    shares = mean_probabilities(probabilities, weights, probabilities.shape[2])
+    probabilities, weights = np.concatenate([probabilities, [shares]]), np.append(weights, 4)
+    found = evaluated(panel(probabilities, weights, y, sample_weight), by_contribution=True)
+    assert found.competence.values[-1] == pytest.approx(0, abs=1e-12)
+
+
+@given(panels(), st.randoms(use_true_random=False))
+def test_names_of_classes_do_not_matter(drawn, random):
+    probabilities, weights, y, sample_weight = drawn
+    order = list(range(probabilities.shape[2]))
+    random.shuffle(order)
+    renamed = panel(probabilities[:, :, order], weights, np.argsort(order)[y], sample_weight)
+    found = [evaluated(p, by_contribution=True).competence for p in (panel(*drawn), renamed)]
+    np.testing.assert_allclose(found[0].values, found[1].values, atol=1e-12)
+
+
+def test_an_example_by_hand():
+    # the group says (0.6, 0.4) and (0.3, 0.7); the labels are the first and the second class
+    probabilities = np.array([[[0.9, 0.1], [0.0, 1.0]], [[0.5, 0.5], [0.4, 0.6]]])
+    weights, y = np.array([1, 3]), np.array([0, 1])
+    shares = mean_probabilities(probabilities, weights, 2)
+    np.testing.assert_allclose(shares, [[0.6, 0.4], [0.3, 0.7]])
+    by_row = [[2 * 0.3 * 0.4, 2 * 0.3 * 0.3], [2 * -0.1 * 0.4, 2 * -0.1 * 0.3]]
+    np.testing.assert_allclose(contributions(probabilities, shares, y), by_row)
+    found = evaluated(panel(probabilities, weights, y), by_contribution=True)
+    np.testing.assert_allclose(found.competence.values, [0.21, -0.07])
+    np.testing.assert_allclose(found.competence.variance, [0.03**2 / 2, 0.01**2 / 2])
+    assert found.accuracy.values.tolist() == [1.0, 1.0]  # a tie goes to the first class
+    heavy = evaluated(panel(probabilities, weights, y, np.array([3.0, 1.0])), by_contribution=True)
+    np.testing.assert_allclose(heavy.competence.values, [0.225, -0.075])
+    assert heavy.competence.n_rows == 16 / 10
+
+
+def test_hard_votes_contribute_as_probabilities_of_zero_and_one():
+    probabilities = np.array([[[0.9, 0.1]], [[0.4, 0.6]]])
+    hard = panel(probabilities, np.array([3, 1]), np.array([0]), voting="hard")
+    found = evaluated(hard, by_contribution=True).competence.values
+    np.testing.assert_allclose(found, [2 * 0.25 * 0.25, -2 * 0.75 * 0.25])
+
+
+@given(panels())
+@settings(deadline=None)
+def test_rows_are_evaluated_in_blocks(drawn):
+    whole = evaluated(panel(*drawn), by_contribution=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skliquid.competence._NUMBERS_AT_ONCE", 20)
+        parts = evaluated(panel(*drawn), by_contribution=True)
+    np.testing.assert_allclose(parts.competence.values, whole.competence.values, atol=1e-12)
+    np.testing.assert_allclose(parts.competence.variance, whole.competence.variance, atol=1e-12)
+    assert np.array_equal(parts.accuracy.values, whole.accuracy.values)
+    np.testing.assert_allclose(parts.group.losses, whole.group.losses)
+    assert np.array_equal(parts.group.n_predicted, whole.group.n_predicted)
+
+
+def test_the_accuracy_of_weighted_rows_is_weighted():
+    probabilities = np.array([[[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]]])
+    rows = panel(probabilities, np.array([1]), np.array([0, 0, 1]), np.array([2.0, 1.0, 1.0]))
+    found = evaluated(rows)
+    assert found.competence is found.accuracy
+    assert found.accuracy.values.tolist() == [0.5]
+    assert not found.accuracy.is_count
+
+
+# In an ensemble
+
+TREES_AND_LINES = [("tree", DecisionTreeClassifier(max_depth=3)), ("line", SGDClassifier())]
+
+
+@pytest.mark.parametrize("voting", VOTINGS)
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, "revocable"])
+def test_contribution_works_with_every_mechanism_and_pool(multiclass, mechanism, voting):
+    X, y = multiclass
+    chosen = revocable("max") if mechanism == "revocable" else mechanism
+    options = {"mechanism": chosen, "competence": "contribution", "voting": voting}
+    if mechanism == "learning_slopes":
+        options["competence"] = Competence("contribution", memory=5)
+    make = partial(small, TREES_AND_LINES, **options)
+    ours, theirs = make().fit(X, y), make(pool="estimator", n_jobs=2).fit(X, y)
+    assert same(ours, theirs, X)
+    assert ours.score(X, y) > 0.8
+    if mechanism != "direct":
+        assert len(ours.estimators_) < 12
+
+
+def test_what_decides_is_the_contribution(binary):
+    X, y = binary
+    ensemble = small(GaussianNB(), competence="contribution", max_features=3).fit(X, y)
+    step = next(step for step in ensemble.record_ if len(step.delegators))
+    competence = dict(zip(step.voters, step.competence, strict=True))
+    weakest = sorted(competence, key=competence.get)[: len(step.delegators)]
+    assert sorted(step.delegators) == sorted(weakest)
+    assert not np.array_equal(step.competence, step.accuracy)
+    assert np.all((step.accuracy >= 0) & (step.accuracy <= 1))
+
+
+def test_a_copy_of_a_better_voter_is_worth_less_than_a_different_one():
+    # two voters that repeat each other, and a weaker one that errs elsewhere
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=4000)
+    right = rng.random((2, len(y))) < np.array([[0.8], [0.75]])
+    votes = np.where(right[[0, 0, 0, 1]], y, 1 - y)
+    probabilities = np.where(votes[:, :, None] == np.arange(2), 0.9, 0.1)
+    found = evaluated(panel(probabilities, np.ones(4, int), y), by_contribution=True)
+    assert found.accuracy.values[0] > found.accuracy.values[3]
+    assert found.competence.values[0] < found.competence.values[3]
+
+
+def test_prune_evaluates_from_the_first_increment(binary):
+    X, y = binary
+    voters = [GaussianNB(var_smoothing=10.0**-k).fit(X[:, :3], y) for k in range(6)]
+    for competence in ("contribution", "prequential", "training"):
+        pruned = prune(voters, X[:, :3], y, n_final=2, competence=competence, random_state=0)
+        assert not np.isnan(pruned.record_[0].accuracy).any()
+
+
+# Competence as a value
 
 
 def test_competence_is_measured_after_or_before_training():
     events = []
 
+    class Pool(AnsweringPool):
+        def vote(self, voters, X):
+            events.append("measure")
+            return super().vote(voters, X)
+
     def train():
         events.append("train")
         return 7
 
-    def measure():
-        events.append("measure")
-        return np.array([0.5])
-
+    asked = panel(np.array([[[0.9, 0.1]]]), np.array([1]), np.array([0]), voting="hard")
+    asked = asked._replace(pool=Pool(asked.pool.known))
     training, prequential = Competence("training"), Competence("prequential")
-    assert training(train, measure, False) == (np.array([0.5]), 7)
-    assert prequential(train, measure, True) == (np.array([0.5]), 7)
-    assert prequential(train, measure, False) == (None, 7)
-    assert events == ["train", "measure", "measure", "train", "train"]
+    for competence, has_trained in ((training, False), (prequential, True)):
+        found, cost = competence(train, asked, has_trained)
+        assert (found.accuracy.values, cost) == (np.array([1.0]), 7)
+    assert prequential(train, asked, False) == (None, 7)
+    assert Competence("contribution")(train, asked, False) == (None, 7)
+    assert events == ["train", "measure", "measure", "train", "train", "train"]
 
 
 def test_memory_chooses_the_estimate():
     estimates = [
         Competence(memory=memory).estimate(3, is_revocable=True) for memory in (None, 5, 0.9)
     ]
-    assert list(map(type, estimates)) == [AccuracyEstimate, RecentAccuracy, DecayedAccuracy]
+    assert list(map(type, estimates)) == [MeanEstimate, RecentEstimate, DecayedEstimate]
 
 
 def test_automatic_memory_is_limited_where_delegations_are_revocable():
     assert Competence().estimate(3, is_revocable=True).window == 20
-    assert isinstance(Competence().estimate(3, is_revocable=False), AccuracyEstimate)
+    assert isinstance(Competence().estimate(3, is_revocable=False), MeanEstimate)
 
 
 def test_a_name_stands_for_a_competence():
@@ -54,7 +259,7 @@ def test_a_name_stands_for_a_competence():
 
 @pytest.mark.parametrize("wrong", ["accuracy", None, 3, ["training"]])
 def test_unknown_measures_are_refused(wrong):
-    with pytest.raises(ValueError, match="competence must be measured as one of prequential, tra"):
+    with pytest.raises(ValueError, match="competence must be measured as one of contribution, pre"):
         as_competence(wrong)
 
 
@@ -62,106 +267,3 @@ def test_unknown_measures_are_refused(wrong):
 def test_wrong_memories_are_refused(memory):
     with pytest.raises(ValueError, match=r"memory must be an integer of 1 or more, .*: got "):
         Competence(memory=memory)
-
-
-@st.composite
-def histories(draw):
-    """Sizes of increments, and the correct answers of two voters at each."""
-    sizes = draw(st.lists(st.integers(1, 60), min_size=1, max_size=12))
-    return [(n, draw(st.integers(0, n)), draw(st.integers(0, n))) for n in sizes]
-
-
-def estimated(history):
-    estimate = AccuracyEstimate.empty(2)
-    for n_rows, *n_correct in history:
-        estimate = estimate.update(np.arange(2), np.array(n_correct) / n_rows, n_rows)
-    return estimate.mean
-
-
-@given(histories())
-def test_the_mean_is_the_average_over_increments_to_the_last_bit(history):
-    for voter, mean in enumerate(estimated(history)):
-        exact = sum(Fraction(n_correct[voter], n) for n, *n_correct in history) / len(history)
-        assert mean == float(exact)
-
-
-def test_equal_averages_are_equal_bits():
-    # 0.1 + 0.7 and 0.4 + 0.4 differ in floating point, and so do most such sums
-    first, second = estimated([(10, 1, 4), (10, 7, 4)])
-    assert first == second == 0.4
-    first, second = estimated([(25, 10, 5), (10, 5, 7)])  # 0.4 + 0.5 and 0.2 + 0.7
-    assert first == second == 0.45
-
-
-def test_averages_stay_exact_when_the_denominator_outgrows_a_float():
-    sizes = [997, 991, 983, 977, 971, 967]
-    history = [(n, n // 2, n // 3) for n in sizes]
-    exact = sum(Fraction(n // 3, n) for n in sizes) / len(sizes)
-    assert estimated(history)[1] == float(exact)
-
-
-def test_a_voter_keeps_its_average_when_it_is_no_longer_measured():
-    estimate = AccuracyEstimate.empty(3).update(np.arange(2), np.array([0.5, 1.0]), 4)
-    later = estimate.update(np.array([1]), np.array([0.0]), 4)
-    assert later.mean[:2].tolist() == [0.5, 0.5]
-    assert np.isnan(later.mean[2])
-    assert estimate.mean[1] == 1.0
-
-
-def test_the_denominator_is_bounded_for_increments_of_any_sizes():
-    sizes = [n for n in range(500, 1500) if all(n % k for k in range(2, 39))]  # primes
-    estimate, exact = AccuracyEstimate.empty(2), Fraction(0)
-    for n in sizes:
-        estimate = estimate.update(np.arange(2), np.array([n // 3, n // 3]) / n, n)
-        exact += Fraction(n // 3, n)
-    assert estimate.denominator == 2**256
-    assert estimate.mean[0] == estimate.mean[1] == float(exact / len(sizes))
-
-
-@given(histories(), st.integers(1, 6))
-def test_a_window_counts_the_rows_of_its_increments(history, window):
-    estimate = RecentAccuracy.empty(2, window)
-    for n_rows, *n_correct in history:
-        estimate = estimate.update(np.arange(2), np.array(n_correct) / n_rows, n_rows)
-    recent = history[-window:]
-    n_answers = sum(n for n, *_ in recent)
-    assert estimate.n_answers.tolist() == [n_answers, n_answers]
-    for voter, mean in enumerate(estimate.mean):
-        assert mean == sum(n_correct[voter] for _, *n_correct in recent) / n_answers
-
-
-def test_slopes_are_those_of_least_squares():
-    rng = np.random.default_rng(0)
-    accuracy = rng.integers(0, 101, size=(7, 3)) / 100
-    estimate = RecentAccuracy.empty(3, window=5)
-    for row in accuracy:
-        estimate = estimate.update(np.arange(3), row, 100)
-    expected = np.polyfit(np.arange(5), accuracy[-5:], 1)[0]
-    np.testing.assert_allclose(estimate.slope, expected, atol=1e-12)
-
-
-def test_slopes_skip_increments_without_a_measurement():
-    estimate = RecentAccuracy.empty(2, window=4)
-    for voters, accuracy in [([0, 1], [0.1, 0.5]), ([0], [0.9]), ([0, 1], [0.5, 0.7])]:
-        estimate = estimate.update(np.array(voters), np.array(accuracy), 10)
-    np.testing.assert_allclose(estimate.slope, [0.2, 0.1])
-    assert np.isnan(RecentAccuracy.empty(2, 4).slope).all()
-
-
-def test_a_voter_that_left_the_window_keeps_its_last_average():
-    estimate = RecentAccuracy.empty(2, window=1).update(np.arange(2), np.array([0.5, 0.2]), 10)
-    estimate = estimate.update(np.array([0]), np.array([0.9]), 10)
-    assert estimate.mean.tolist() == [0.9, 0.2]
-    assert estimate.n_answers.tolist() == [10, 0]
-
-
-@given(histories())
-def test_decay_weighs_rows_by_their_age(history):
-    estimate = DecayedAccuracy.empty(2, 0.8)
-    for n_rows, *n_correct in history:
-        estimate = estimate.update(np.arange(2), np.array(n_correct) / n_rows, n_rows)
-    factors = 0.8 ** np.arange(len(history))[::-1]
-    answers = factors @ np.array([n for n, *_ in history])
-    right = factors @ np.array([n_correct for _, *n_correct in history])
-    np.testing.assert_allclose(estimate.mean, right / answers)
-    assert estimate.n_answers.tolist() == [round(answers)] * 2

@@ -34,6 +34,9 @@ def test_setting_the_default_explicitly_changes_nothing(binary):
 
 def test_a_fixed_alpha_of_the_default_estimator_replaces_the_drawn_ones():
     fixed = LiquidEnsembleClassifier().set_params(estimator__alpha=0.1)
+    assert list(fixed.diversity.param_distributions) == ["eta0"]
+    fixed.set_params(diversity="auto", estimator=None)
+    fixed.set_params(estimator__alpha=0.1, estimator__eta0=1.0)
     assert fixed.diversity.param_distributions is None
     assert fixed.diversity.feature_maps == "fourier"
     drawn = Diversity(param_distributions={"alpha": [1, 2]})
@@ -41,7 +44,8 @@ def test_a_fixed_alpha_of_the_default_estimator_replaces_the_drawn_ones():
     assert kept.diversity.param_distributions == {"alpha": [1, 2]}
     unmapped = LiquidEnsembleClassifier(diversity=Diversity(feature_maps=None))
     unmapped.set_params(estimator__alpha=0.1)
-    assert unmapped.diversity.param_distributions is unmapped.diversity.feature_maps is None
+    assert list(unmapped.diversity.param_distributions) == ["eta0"]
+    assert unmapped.diversity.feature_maps is None
     without = LiquidEnsembleClassifier(diversity=None).set_params(estimator__average=False)
     assert without.diversity.feature_maps is without.diversity.param_distributions is None
 

@@ -5,12 +5,15 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy.special import logit
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 from small_ensembles import small
 
 from skliquid import LiquidEnsembleClassifier
+from skliquid.voting import VOTINGS
 
+METHODS = ("predict_proba", "decision_function")
 ATTRIBUTES = [
     "classes_",
     "n_samples_seen_",
@@ -19,13 +22,14 @@ ATTRIBUTES = [
     "estimator_weights_",
     "delegation_graph_",
     "record_",
+    "temperature_",
     "training_cost_",
 ]
 
 
 def test_shares_are_the_weights_of_the_estimators_that_vote_for_a_class(multiclass):
     X, y = multiclass
-    ensemble = small().fit(X, y)
+    ensemble = small(voting="hard").fit(X, y)
     expected = np.zeros((len(y), 3))
     for voter, weight in zip(ensemble.estimators_, ensemble.estimator_weights_, strict=True):
         expected[np.arange(len(y)), voter.predict(X)] += weight / 12
@@ -33,12 +37,21 @@ def test_shares_are_the_weights_of_the_estimators_that_vote_for_a_class(multicla
     assert np.array_equal(ensemble.predict(X), np.argmax(expected, axis=1))
 
 
-def test_the_decision_function_is_the_margin_of_the_second_class(binary, multiclass):
-    ensemble = small().fit(*binary)
-    shares = ensemble.predict_proba(binary[0])
-    assert np.array_equal(ensemble.decision_function(binary[0]), shares[:, 1] - shares[:, 0])
+@pytest.mark.parametrize("voting", VOTINGS)
+def test_the_decision_function_is_the_log_odds(binary, multiclass, voting):
+    ensemble = small(voting=voting).fit(*binary)
+    q, p = ensemble.predict_proba(binary[0]).T
+    decision, is_certain = ensemble.decision_function(binary[0]), (p == 0) | (q == 0)
+    expected = np.log(p[~is_certain] / q[~is_certain])
+    np.testing.assert_allclose(decision[~is_certain], expected, atol=1e-12)
+    assert np.array_equal(decision > 0, p > q)
     ensemble.fit(*multiclass)
-    assert ensemble.decision_function(multiclass[0]).shape == (150, 3)
+    p, decision = (getattr(ensemble, f)(multiclass[0]) for f in METHODS)
+    assert decision.shape == (150, 3)
+    assert np.isfinite(decision).all()
+    is_certain = (p == 0) | (p > 1 - 1e-12)
+    np.testing.assert_allclose(decision[~is_certain], logit(p[~is_certain]), rtol=1e-3)
+    assert np.array_equal(decision.argmax(axis=1), p.argmax(axis=1))
 
 
 @pytest.mark.parametrize(
@@ -55,9 +68,9 @@ def test_labels_come_back_as_they_were_given(binary, labels):
 
 def test_votes_are_counted_in_blocks(binary, monkeypatch):
     X, y = binary
-    ensemble = small().fit(X, y)
+    ensemble = small(voting="hard").fit(X, y)
     whole = ensemble.predict_proba(X)
-    monkeypatch.setattr("skliquid.fitted._VOTES_AT_ONCE", 100)
+    monkeypatch.setattr("skliquid.fitted._NUMBERS_AT_ONCE", 100)
     assert np.array_equal(ensemble.predict_proba(X), whole)
     monkeypatch.setattr("skliquid.fitted._ROWS_AT_ONCE", 7)
     assert np.array_equal(ensemble.predict_proba(X), whole)

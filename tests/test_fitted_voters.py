@@ -95,7 +95,7 @@ def test_voters_that_missed_a_class_are_understood(multiclass):
     some_rows = BaggingClassifier(KNeighborsClassifier(1), 30, max_samples=0.1, random_state=0)
     whole = some_rows.fit(X, y)
     assert any(len(each.classes_) < 3 for each in whole.estimators_)
-    same = prune(whole, X, y, mechanism="direct", random_state=0)
+    same = prune(whole, X, y, mechanism="direct", voting="hard", random_state=0)
     votes = np.array([each.predict(X) for each in whole.estimators_])
     for k in range(3):
         assert np.allclose(same.predict_proba(X)[:, k], np.mean(votes == k, axis=0))

@@ -142,7 +142,7 @@ def test_the_order_of_rows_within_an_increment_matters_to_voters_only(binary, se
     X, y = binary
     voters = [(f"smooth {p}", GaussianNB(var_smoothing=10.0**-p)) for p in range(6)]
     rng = np.random.default_rng(seed)
-    straight, shuffled = small(voters), small(voters)
+    straight, shuffled = small(voters, voting="hard"), small(voters, voting="hard")
     for start in range(0, 500, 50):
         rows = np.arange(start, start + 50)
         straight.partial_fit(X[rows], y[rows], classes=[0, 1])
@@ -303,7 +303,7 @@ def test_accuracy_is_averaged_as_asked(memory):
     ages = np.arange(len(measured))[::-1]
     weight = {None: ages * 0 + 1, 1: ages < 1, 7: ages < 7, 0.5: 0.5**ages}[memory]
     expected = weight @ measured / weight.sum()
-    np.testing.assert_allclose(ensemble.record_[-1].mean_accuracy, expected)
+    np.testing.assert_allclose(ensemble.record_[-1].competence, expected)
 
 
 # Without end

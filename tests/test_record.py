@@ -31,7 +31,7 @@ def test_the_record_holds_what_happened_at_each_increment(fitted):
     assert [increment.increment for increment in record] == list(range(1, 8))
     assert record[-1].graph is fitted.delegation_graph_
     for increment in record:
-        assert len(increment.accuracy) == len(increment.mean_accuracy) == len(increment.voters)
+        assert len(increment.accuracy) == len(increment.competence) == len(increment.voters)
         assert increment.graph.delegation[increment.delegators].tolist() == (
             increment.delegates.tolist()
         )
@@ -81,7 +81,7 @@ def test_tables_have_a_column_for_each_recorded_number(fitted):
         "cost",
         "eval_accuracy",
     ]
-    names = ["increment", "voter", "accuracy", "mean_accuracy", "delegate", "weight"]
+    names = ["increment", "voter", "accuracy", "competence", "delegate", "weight"]
     assert list(fitted.record_.voters_to_pandas()) == names
     numbers = {value.name for value in fields(IncrementRecord) if value.type in (int, float)}
     assert numbers <= set(fitted.record_.to_pandas())

@@ -8,36 +8,45 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
 from skliquid import DelegationGraph, LiquidEnsembleClassifier
-from skliquid.competence import MEASURES, Competence
+from skliquid.competence import Competence
 from skliquid.mechanisms import CANDIDATES, MECHANISMS, OF_THE_PAPER, as_mechanism
 from skliquid.mechanisms.probability import any_candidate, best_of_the_lightest
 from skliquid.rows import Rows
 from skliquid.schedules import FixedCount, Rounded
+from skliquid.sizes import Sizes
 from skliquid.theory import expected_training_cost
 from skliquid.training import Rules, Training, train
+from skliquid.voting import VOTINGS
 
 
 class ScriptedPool:
-    """Voters that do nothing and are right as often as the script says."""
+    """Voters that do nothing and are right as often as the script says; all labels are 0."""
+
+    is_fitted = False
 
     def __init__(self, n_correct):
         self.n_correct = n_correct
         self.t = 0
 
+    def expect(self, rows):
+        pass
+
     def train(self, voters, rows):
         self.t += 1
         return len(voters) * rows.n_rows
 
-    def accuracy(self, voters, rows):
-        return np.minimum(self.n_correct[self.t - 1][voters], rows.n_rows) / rows.n_rows
+    def vote(self, voters, X):
+        return (np.arange(len(X)) >= self.n_correct[self.t - 1][voters][:, None]).astype(np.uint8)
 
 
-def rules(mechanism="max", schedule=None, **options):
+def rules(mechanism="max", schedule=None, n_final=1, **options):
+    schedule = schedule or Rounded(0.2)
     defaults = {
         "mechanism": as_mechanism(mechanism),
-        "schedule": schedule or Rounded(0.2),
+        "sizes": Sizes(n_final, n_final, schedule, schedule),
         "competence": Competence("training"),
-        "n_final": 1,
+        "voting": VOTINGS["hard"],
+        "n_classes": 2,
     }
     return Rules(**defaults | options)
 
@@ -108,7 +117,7 @@ def runs(draw):
             ),
             schedule,
             n_final=draw(st.integers(1, n_voters)),
-            competence=Competence(draw(st.sampled_from(sorted(MEASURES)))),
+            competence=Competence(draw(st.sampled_from(["prequential", "training"]))),
             last_increment=draw(st.sampled_from([None, len(n_rows)])),
         ),
     }
@@ -116,7 +125,7 @@ def runs(draw):
 
 @given(runs())
 def test_laws_of_training(run):
-    mechanism, n_final = run["rules"].mechanism, run["rules"].n_final
+    mechanism, n_final = run["rules"].mechanism, run["rules"].sizes.least
     training = scripted(**run)
     n_voters = len(run["n_correct"][0])
     before = DelegationGraph.direct(n_voters)
@@ -125,7 +134,7 @@ def test_laws_of_training(run):
         assert record.voters.tolist() == before.representatives.tolist()
         assert len(record.voters) - len(record.delegators) == record.n_representatives
         assert record.cost == len(record.voters) * record.n_rows
-        accuracy = dict(zip(record.voters, record.mean_accuracy, strict=True))
+        accuracy = dict(zip(record.voters, record.competence, strict=True))
         if mechanism.probability is not any_candidate:
             is_measured = np.isin(record.delegates, record.voters)
             chosen = [accuracy[voter] for voter in record.delegates[is_measured]]
@@ -144,7 +153,7 @@ def test_mean_accuracy_is_the_average_of_what_was_measured(run):
     measured = {}
     for record in training.record:
         for voter, accuracy, mean in zip(
-            record.voters, record.accuracy, record.mean_accuracy, strict=True
+            record.voters, record.accuracy, record.competence, strict=True
         ):
             if not np.isnan(accuracy):
                 measured.setdefault(voter, []).append(accuracy)
@@ -226,6 +235,7 @@ def test_the_library_agrees_with_a_plain_transcription_of_algorithm_1(
             increment_size=settings["u"],
             mechanism=as_mechanism(mechanism, candidates=candidates),
             competence="training",
+            voting="hard",
             final_fit=fit,
             random_state=seed,
         ).fit(X_train, y_train)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from skliquid import DelegationGraph, LiquidEnsembleClassifier
-from skliquid.competence import AccuracyEstimate
+from skliquid.estimates import MeanEstimate, Measurement
 from skliquid.mechanisms import as_mechanism
 from skliquid.voting import (
     VOTE_WEIGHTS,
@@ -23,9 +23,15 @@ from skliquid.voting import (
 )
 
 GRAPH = DelegationGraph.direct(5).delegate([0, 1], to=[1, 4]).delegate([2], to=[3])
-ACCURACY = AccuracyEstimate.empty(5).update(
-    np.arange(5), np.array([0.1, 0.2, 0.3, 0.5, 0.9]), n_rows=10
-)
+
+
+def estimate(*accuracy, n_rows):
+    """Return the estimate of voters that had this accuracy on so many rows."""
+    measured = Measurement(np.array(accuracy), n_rows, is_count=True)
+    return MeanEstimate.empty(len(accuracy)).update(np.arange(len(accuracy)), measured)
+
+
+ACCURACY = estimate(0.1, 0.2, 0.3, 0.5, 0.9, n_rows=10)
 
 weight_lists = st.lists(st.integers(1, 9), min_size=1, max_size=8)
 
@@ -87,7 +93,7 @@ def test_log_odds_are_the_best_weights_whatever_the_number_of_classes(n_classes)
     n_rows = 10**6
     right = np.array([0.55, 0.65, 0.6])
     graph = DelegationGraph.direct(3)
-    accuracy = AccuracyEstimate.empty(3).update(np.arange(3), right, n_rows=n_rows)
+    accuracy = estimate(*right, n_rows=n_rows)
     weights = log_odds(graph, accuracy, n_classes)
     votes = np.array([0, 1, 0])
     likelihood = np.array(
@@ -102,12 +108,12 @@ def test_log_odds_are_the_best_weights_whatever_the_number_of_classes(n_classes)
 
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_a_voter_that_was_never_measured_counts_as_a_random_guess(n_classes):
-    nothing = AccuracyEstimate.empty(5)
+    nothing = MeanEstimate.empty(5)
     assert log_odds(GRAPH, nothing, n_classes).tolist() == [1e-6, 1e-6]
 
 
 def test_log_odds_compare_with_a_random_guess_among_all_classes():
-    accuracy = AccuracyEstimate.empty(2).update(np.arange(2), np.array([0.1, 0.5]), n_rows=90)
+    accuracy = estimate(0.1, 0.5, n_rows=90)
     guess, good = log_odds(DelegationGraph.direct(2), accuracy, 10)
     assert guess == 1e-6
     assert good == pytest.approx(np.log(46 / 54 * 9))
@@ -130,6 +136,7 @@ def test_ensembles_vote_by_these_weights(binary, weights):
         n_final=4,
         max_features=0.3,
         mechanism=as_mechanism("proportional_weighted", vote_weights=weights),
+        voting="hard",
         random_state=0,
     ).fit(X, y)
     by_hand = np.zeros((len(y), 2))

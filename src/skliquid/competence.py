@@ -1,38 +1,157 @@
-"""Competence: how voters are evaluated, and over which increments this is averaged."""
+"""Competence: how voters are evaluated, each alone or as part of the group."""
 
-import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import reduce
 from numbers import Integral
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skliquid.arrays import Floats, Voters
+from skliquid.arrays import Floats, Labels, Voters, Votes
+from skliquid.calibration import GroupAnswers
+from skliquid.estimates import DecayedEstimate, Estimate, MeanEstimate, Measurement, RecentEstimate
+from skliquid.increments import slices
+from skliquid.rows import Rows
+from skliquid.voting import Voting
 
 Train: TypeAlias = Callable[[], int]
-Measure: TypeAlias = Callable[[], Floats]
 
 _INCREMENTS_REMEMBERED = 20
-_EXACT_IN_A_FLOAT = 2**53
-_FINEST = 2**256
+_NUMBERS_AT_ONCE = 4_000_000
 
 
-def after_training(train: Train, measure: Measure, has_trained: bool) -> tuple[Floats | None, int]:
+class Panel(NamedTuple):
+    """Voters that are asked about the rows of an increment."""
+
+    pool: Any  # which holds them
+    voters: Voters
+    weights: Voters  # the votes that each carries
+    voting: Voting
+    n_classes: int
+    rows: Rows
+
+
+class Evaluation(NamedTuple):
+    """How voters do on one increment, and how the group does where that was asked before."""
+
+    competence: Measurement
+    accuracy: Measurement
+    group: GroupAnswers | None = None
+
+
+def contributions(probabilities: Floats, shares: Floats, y: Labels) -> Floats:
+    r"""Return what each voter adds to the group's answer, one row per voter, one column per row.
+
+    .. math:: (p_i - S) \cdot (e - S)
+
+    for the voter's class probabilities :math:`p_i`, the group's :math:`S` and the label as a vector
+    :math:`e`. It is half of the decrease of the group's Brier score :math:`|e - S|^2`, to first
+    order and per unit of weight, when weight moves from the group to voter i. So the difference
+    between two voters, the gain of the mechanisms, is what a delegation does to the group's loss.
+
+    Examples
+    --------
+    Two voters of weight 1, and a row of the second class. The group says 0.6, so it is 0.4 short in
+    both classes; the first voter is 0.2 above the group, the second 0.2 below:
+
+    >>> probabilities = np.array([[[0.2, 0.8]], [[0.6, 0.4]]])
+    >>> contributions(probabilities, np.array([[0.4, 0.6]]), np.array([1])).round(2).tolist()
+    [[0.16], [-0.16]]
+    """
+    error = -shares
+    error[np.arange(len(y)), y] += 1
+    gains: Floats = np.einsum("vnc,nc->vn", probabilities, error)
+    gains -= np.einsum("nc,nc->n", shares, error)
+    return gains
+
+
+def evaluated(
+    panel: Panel, *, by_contribution: bool = False, asks_group: bool = True
+) -> Evaluation:
+    """Ask the panel about its rows, block by block, and average over rows by their weights."""
+    n_rows, weight = panel.rows.n_rows, panel.rows.sample_weight
+    cuts = slices(n_rows, max(_NUMBERS_AT_ONCE // (len(panel.weights) * panel.n_classes), 1))
+    blocks = [panel.rows] if len(cuts) == 1 else map(panel.rows.at, cuts)
+    parts = [_evaluated_block(panel, block, by_contribution, asks_group) for block in blocks]
+    sums: Floats = np.sum([part[0] for part in parts], axis=0)
+    group = reduce(operator.add, [part[1] for part in parts]) if asks_group else None
+    total = float(n_rows) if weight is None else float(weight.sum())
+    squares = total if weight is None else float(np.square(weight).sum())
+    n_effective = n_rows if weight is None else total * total / squares
+    right, gain, gain_by_weight, gain_squared = sums
+    accuracy = Measurement(right / total, n_effective, is_count=weight is None)
+    if not by_contribution:
+        return Evaluation(accuracy, accuracy, group)
+    mean = gain / total
+    deviations = gain_squared - 2 * mean * gain_by_weight + squares * mean**2
+    variance = np.maximum(deviations, 0) / total**2
+    return Evaluation(Measurement(mean, n_effective, variance), accuracy, group)
+
+
+def _evaluated_block(
+    panel: Panel, rows: Rows, by_contribution: bool, asks_group: bool
+) -> tuple[Floats, Any]:
+    """Return sums over rows per voter, and what the group answers.
+
+    The sums are of correct answers, contributions, and both moments of contributions by the square
+    of row weights; the last three are zero where contributions are not asked for.
+    """
+    y, weight, voting = rows.y, rows.sample_weight, panel.voting
+    answers = getattr(panel.pool, voting.method)(panel.voters, rows.X)
+    sums = np.zeros((4, len(panel.weights)))
+    sums[0] = _over_rows(voting.votes(answers) == y, weight)
+    shares = None
+    if by_contribution or asks_group:
+        shares = voting.shares(answers, panel.weights, panel.n_classes)
+    if by_contribution and shares is not None:
+        probabilities = voting.probabilities(answers, panel.n_classes)
+        gains = contributions(probabilities, shares, y)
+        by_weight = gains if weight is None else gains * weight
+        sums[1] = _over_rows(gains, weight)
+        sums[2] = _over_rows(by_weight, weight)
+        sums[3] = np.einsum("vn,vn->v", by_weight, by_weight)
+    if not asks_group or shares is None:
+        return sums, None
+    return sums, GroupAnswers.of(shares, y, weight, is_soft=voting.is_soft)
+
+
+def _over_rows(values: Votes | Floats, weight: Floats | None) -> Floats:
+    """Return the sum of ``values`` over rows, by their weights."""
+    sums: Floats = (values if weight is None else values * weight).sum(axis=1, dtype=np.float64)
+    return sums
+
+
+def accuracy_after_training(
+    train: Train, panel: Panel, has_trained: bool
+) -> tuple[Evaluation | None, int]:
     """Return the accuracy on the increment just trained on, as in the paper, and the cost."""
     cost = train()
-    return measure(), cost
+    return evaluated(panel, asks_group=False), cost
 
 
-def before_training(train: Train, measure: Measure, has_trained: bool) -> tuple[Floats | None, int]:
-    """Return the accuracy before training, None at the first increment, and the cost."""
-    accuracy = measure() if has_trained else None
-    return accuracy, train()
+def accuracy_before_training(
+    train: Train, panel: Panel, has_trained: bool
+) -> tuple[Evaluation | None, int]:
+    """Return the accuracy before training, None if there was no training yet, and the cost."""
+    evaluation = evaluated(panel) if has_trained else None
+    return evaluation, train()
 
 
-MEASURES = {"prequential": before_training, "training": after_training}
+def contribution_before_training(
+    train: Train, panel: Panel, has_trained: bool
+) -> tuple[Evaluation | None, int]:
+    """Return the contribution before training, None if there was no training yet, and the cost."""
+    evaluation = evaluated(panel, by_contribution=True) if has_trained else None
+    return evaluation, train()
+
+
+MEASURES = {
+    "contribution": contribution_before_training,
+    "prequential": accuracy_before_training,
+    "training": accuracy_after_training,
+}
 
 
 @dataclass(frozen=True)
@@ -41,12 +160,15 @@ class Competence:
 
     Parameters
     ----------
-    measured : {"prequential", "training"}
-        Where accuracy is measured: on each increment before training on it, which does not favour
-        voters that overfit, such as trees, but leaves the first increment without a measurement; or
-        on the increment just trained on, as in the paper. Both cost the same.
+    measured : {"contribution", "prequential", "training"}
+        What is measured, and when. ``"contribution"``: what the voter adds to the group's answer,
+        on each increment before training on it; see :func:`contributions`. ``"prequential"``: the
+        voter's own accuracy, also before training, which does not favour voters that overfit, such
+        as trees. Both leave the first increment without a measurement. ``"training"``: its own
+        accuracy on the increment just trained on, as in the paper. Rows count by their
+        ``sample_weight`` and class weight.
     memory : int, float, None or "auto"
-        Over which increments accuracy is averaged: all (None), as many of the last as an integer
+        Over which increments competence is averaged: all (None), as many of the last as an integer
         says, or all with weights that decay by a factor below 1 per increment. ``"auto"``: the last
         20 where delegations are revocable, else all.
 
@@ -76,190 +198,23 @@ class Competence:
             )
 
     def __call__(
-        self, train: Train, measure: Measure, has_trained: bool
-    ) -> tuple[Floats | None, int]:
-        """Train and measure; return the accuracy, None if not measured, and the cost."""
-        return MEASURES[self.measured](train, measure, has_trained)
+        self, train: Train, panel: Panel, has_trained: bool
+    ) -> tuple[Evaluation | None, int]:
+        """Train and measure; return the evaluation, None if there is none, and the cost."""
+        return MEASURES[self.measured](train, panel, has_trained)
 
-    def estimate(self, n_voters: int, *, is_revocable: bool) -> "Estimate":
-        """Return the running estimate of each voter's accuracy, before any measurement."""
+    def estimate(self, n_voters: int, *, is_revocable: bool) -> Estimate:
+        """Return the running estimate of each voter's competence, before any measurement."""
         memory = self.memory
         if isinstance(memory, str):
             memory = _INCREMENTS_REMEMBERED if is_revocable else None
         if memory is None:
-            return AccuracyEstimate.empty(n_voters)
+            return MeanEstimate.empty(n_voters)
         if isinstance(memory, float):
-            return DecayedAccuracy.empty(n_voters, memory)
-        return RecentAccuracy.empty(n_voters, memory)
+            return DecayedEstimate.empty(n_voters, memory)
+        return RecentEstimate.empty(n_voters, memory)
 
 
 def as_competence(competence: str | Competence) -> Competence:
     """Return the competence that a name or an object stands for."""
     return competence if isinstance(competence, Competence) else Competence(competence)
-
-
-@dataclass(frozen=True, eq=False)
-class AccuracyEstimate:
-    r"""Each voter's accuracy averaged over the increments it was measured on: the paper's Q.
-
-    .. math:: q_{t, i} = \frac{1}{t} \sum_{s \leq t} a_{s, i}
-
-    Ties decide who delegates, so equal averages must be equal bits. Sums are therefore kept as
-    integers over a common denominator, and divided once. Where increments of many sizes have no
-    common denominator below 2**256, that one is taken, and each measurement rounded to it.
-
-    Examples
-    --------
-    >>> estimate = AccuracyEstimate.empty(2)
-    >>> estimate = estimate.update(np.array([0, 1]), np.array([0.5, 1.0]), n_rows=10)
-    >>> estimate = estimate.update(np.array([0]), np.array([2 / 3]), n_rows=3)
-    >>> estimate.mean.tolist() == [7 / 12, 1.0]
-    True
-    """
-
-    numerators: NDArray[Any]
-    denominator: int
-    n_measured: NDArray[np.int64]
-    n_answers: NDArray[np.int64]
-    slope: None = None
-
-    @classmethod
-    def empty(cls, n_voters: int) -> "AccuracyEstimate":
-        """Return the estimate before any measurement."""
-        zeros = np.zeros(n_voters, dtype=np.int64)
-        return cls(zeros, 1, zeros, zeros)
-
-    def update(self, voters: Voters, accuracy: Floats, n_rows: int) -> "AccuracyEstimate":
-        """Return the estimate after ``voters`` had ``accuracy`` on an increment of ``n_rows``."""
-        denominator = min(math.lcm(self.denominator, n_rows), _FINEST)
-        n_measured, n_answers = self.n_measured.copy(), self.n_answers.copy()
-        n_measured[voters] += 1
-        n_answers[voters] += n_rows
-        largest = denominator * int(n_measured.max())
-        dtype = np.int64 if largest < _EXACT_IN_A_FLOAT else object
-        n_correct = np.rint(accuracy * n_rows).astype(np.int64).astype(dtype)
-        numerators = _rescaled(self.numerators.astype(dtype), self.denominator, denominator)
-        numerators[voters] += _rescaled(n_correct, n_rows, denominator)
-        return AccuracyEstimate(numerators, denominator, n_measured, n_answers)
-
-    @cached_property
-    def mean(self) -> Floats:
-        """The average accuracy of each voter; NaN where nothing was measured."""
-        n_measured = np.maximum(self.n_measured, 1).astype(self.numerators.dtype)
-        mean = (self.numerators / (n_measured * self.denominator)).astype(np.float64)
-        return np.where(self.n_measured > 0, mean, np.nan)
-
-
-def _rescaled(numerators: NDArray[Any], denominator: int, new: int) -> NDArray[Any]:
-    """Return numerators over the ``new`` denominator, rounded if need be."""
-    if new % denominator == 0:
-        return numerators * (new // denominator)
-    return (numerators.astype(object) * (2 * new) + denominator) // (2 * denominator)
-
-
-@dataclass(frozen=True, eq=False)
-class RecentAccuracy:
-    """Each voter's share of correct answers on the rows of the last increments.
-
-    A voter that was not measured at any of these keeps its last average.
-
-    Examples
-    --------
-    >>> estimate, voters = RecentAccuracy.empty(2, window=2), np.array([0, 1])
-    >>> for accuracy in ([0.0, 0.5], [0.5, 0.5], [1.0, 0.5]):
-    ...     estimate = estimate.update(voters, np.array(accuracy), n_rows=10)
-    >>> estimate.mean.tolist(), estimate.slope.tolist(), estimate.n_answers.tolist()
-    ([0.75, 0.5], [0.5, 0.0], [20, 20])
-    """
-
-    window: int
-    answers: NDArray[np.int64]  # per increment, correct answers and all answers of each voter
-    mean: Floats
-
-    @classmethod
-    def empty(cls, n_voters: int, window: int) -> "RecentAccuracy":
-        """Return the estimate before any measurement."""
-        return cls(window, np.zeros((0, 2, n_voters), dtype=np.int64), np.full(n_voters, np.nan))
-
-    def update(self, voters: Voters, accuracy: Floats, n_rows: int) -> "RecentAccuracy":
-        """Return the estimate after ``voters`` had ``accuracy`` on an increment of ``n_rows``."""
-        latest = np.zeros((1, *self.answers.shape[1:]), dtype=np.int64)
-        latest[0, 0, voters], latest[0, 1, voters] = np.rint(accuracy * n_rows), n_rows
-        answers = np.concatenate([self.answers, latest])[-self.window :]
-        (n_correct, n_answers), mean = answers.sum(axis=0), self.mean.copy()
-        np.divide(n_correct, n_answers, out=mean, where=n_answers > 0)
-        return RecentAccuracy(self.window, answers, mean)
-
-    @cached_property
-    def n_answers(self) -> NDArray[np.int64]:
-        """The number of rows behind each voter's average."""
-        n_answers: NDArray[np.int64] = self.answers[:, 1].sum(axis=0)
-        return n_answers
-
-    @cached_property
-    def slope(self) -> Floats | None:
-        r"""By how much each voter's accuracy grows per increment, by least squares.
-
-        .. math:: \frac{\sum_s (s - \bar{s}) \, a_{s, i}}{\sum_s (s - \bar{s})^2}
-
-        over the increments s in the window at which voter i was measured; NaN with fewer than two
-        measurements, and None where the window is too short for two.
-        """
-        if self.window < 2:
-            return None
-        n_correct, n_rows = self.answers[:, 0], self.answers[:, 1]
-        is_measured, accuracy = n_rows > 0, n_correct / np.maximum(n_rows, 1)
-        position = np.arange(len(is_measured))[:, None] * is_measured
-        n = np.maximum(is_measured.sum(axis=0), 1)
-        centred = (position - position.sum(axis=0) / n) * is_measured
-        with np.errstate(invalid="ignore"):
-            slope: Floats = (centred * accuracy).sum(axis=0) / (centred**2).sum(axis=0)
-        return slope
-
-
-@dataclass(frozen=True, eq=False)
-class DecayedAccuracy:
-    r"""Each voter's share of correct answers, in which older increments count less.
-
-    A row that is s increments old has the weight :math:`\gamma^s`, for a factor :math:`\gamma`.
-
-    Examples
-    --------
-    >>> estimate, voters = DecayedAccuracy.empty(2, factor=0.5), np.array([0, 1])
-    >>> for accuracy in ([0.0, 0.5], [0.6, 0.5]):
-    ...     estimate = estimate.update(voters, np.array(accuracy), n_rows=10)
-    >>> estimate.mean.tolist(), estimate.n_answers.tolist()
-    ([0.4, 0.5], [15, 15])
-    """
-
-    factor: float
-    n_correct: Floats
-    n_rows: Floats
-    slope: None = None
-
-    @classmethod
-    def empty(cls, n_voters: int, factor: float) -> "DecayedAccuracy":
-        """Return the estimate before any measurement."""
-        return cls(factor, np.zeros(n_voters), np.zeros(n_voters))
-
-    def update(self, voters: Voters, accuracy: Floats, n_rows: int) -> "DecayedAccuracy":
-        """Return the estimate after ``voters`` had ``accuracy`` on an increment of ``n_rows``."""
-        n_correct, n_scored = self.n_correct.copy(), self.n_rows.copy()
-        n_correct[voters] = self.factor * n_correct[voters] + np.rint(accuracy * n_rows)
-        n_scored[voters] = self.factor * n_scored[voters] + n_rows
-        return DecayedAccuracy(self.factor, n_correct, n_scored)
-
-    @cached_property
-    def mean(self) -> Floats:
-        """The average accuracy of each voter; NaN where nothing was measured."""
-        with np.errstate(invalid="ignore"):
-            return self.n_correct / self.n_rows
-
-    @cached_property
-    def n_answers(self) -> NDArray[np.int64]:
-        """The decayed number of rows behind each voter's average."""
-        return np.rint(self.n_rows).astype(np.int64)
-
-
-Estimate: TypeAlias = AccuracyEstimate | RecentAccuracy | DecayedAccuracy
-"""What is known of each voter's accuracy: the arrays ``mean``, ``n_answers`` and ``slope``."""

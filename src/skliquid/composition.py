@@ -9,7 +9,14 @@ from sklearn.utils import Tags
 from skliquid.diversity import as_diversity, is_auto
 from skliquid.parameters import Composition, shared_tags
 
-DEFAULT_ESTIMATOR = SGDClassifier(average=True, n_iter_no_change=1)
+DEFAULT_ESTIMATOR = SGDClassifier(
+    loss="log_loss",
+    learning_rate="invscaling",
+    eta0=1.0,
+    power_t=0.25,
+    average=True,
+    n_iter_no_change=1,
+)
 """The default voter; averaged coefficients need no long convergence."""
 
 _PREFIX = "estimator__"
@@ -71,8 +78,11 @@ class EstimatorComposition(ClassifierMixin, Composition):
         params = {k: v for k, v in params.items() if not k.startswith(_PREFIX)}
         chosen = as_diversity(params.get("diversity", self.diversity))
         diversity = chosen.resolved(has_default_estimator=True)
-        if "alpha" in own and is_auto(chosen.param_distributions):
-            diversity.set_params(param_distributions=None)
+        if is_auto(chosen.param_distributions):
+            drawn = diversity.param_distributions
+            left = {name: values for name, values in drawn.items() if name not in own}
+            if len(left) < len(drawn):
+                diversity.set_params(param_distributions=left or None)
         estimator = clone(DEFAULT_ESTIMATOR).set_params(**own)
         return params | {"estimator": estimator, "diversity": diversity}
 

@@ -12,6 +12,12 @@ from sklearn.utils import check_random_state
 from skliquid import parameters, presets
 from skliquid.arrays import Voters
 from skliquid.budget import Budget
+from skliquid.class_weights import (
+    ClassCounts,
+    check_class_weight,
+    check_labels_are_known,
+    with_class_weights,
+)
 from skliquid.competence import MEASURES, Competence, as_competence
 from skliquid.composition import EstimatorComposition
 from skliquid.discovery import resolve_classes
@@ -24,17 +30,20 @@ from skliquid.pools import check_accepted, pool_for, pool_names
 from skliquid.progress import print_line, with_progress
 from skliquid.record import INCREMENTS_KEPT
 from skliquid.rows import Rows
-from skliquid.schedules import as_schedule
+from skliquid.sizes import Sizes
 from skliquid.training import Rules, Training, finish, train
 from skliquid.validation import (
     EvalSet,
     check_can_continue,
     check_eval_set,
     check_rows,
+    check_take_weights,
     check_two_classes,
     check_X,
     encode,
+    warn_if_one_class_wins,
 )
+from skliquid.voting import VOTINGS
 
 
 class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
@@ -48,16 +57,19 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
     ----------
     estimator : classifier or list of (str, classifier), default=None
         What the voters are clones of, each with its own seed. The classifiers of a list are spread
-        evenly over the voters. None means diverse linear voters: ``SGDClassifier(average=True,
+        evenly over the voters. None means diverse linear voters:
+        ``SGDClassifier(loss="log_loss", learning_rate="invscaling", power_t=0.25, average=True,
         n_iter_no_change=1)`` with the diversity of ``diversity="auto"``. A classifier without a
         ``partial_fit`` that works with its parameters is refitted from scratch on all rows seen so
         far at each increment; while there is only one class, a ``DummyClassifier`` takes its place.
         Voters see rows as an array of numbers without column names: encode categories before.
     n_estimators : int, default=80
         Number of voters at the start.
-    n_final : int, default=12
+    n_final : int or "auto", default=12
         Number of representatives at which delegation ends. It need not be reached: data may run
         out, and a voter without a better candidate stays. See ``record_.reached_n_final``.
+        ``"auto"``: between 4 and 40, as the data say; below 40 a voter delegates only if it is
+        significantly less competent than the group, so that delegation ends by itself.
     mechanism : str, Mechanism or pair of callables, default="proportional_weighted"
         Who delegates, to whom, and how votes are weighted: ``"direct"``, ``"random"``, ``"max"``,
         ``"random_better"``, ``"proportional_better"``, ``"proportional_weighted"``, your own pair
@@ -72,11 +84,22 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
     increment_size : int or "auto", default="auto"
         Number of rows between delegations; the last increment may be shorter. ``"auto"``: in
         ``fit`` 50 increments of equal size, or fewer with 25 rows each; one per ``partial_fit``.
-    competence : {"prequential", "training"} or Competence, default="prequential"
-        How voters are evaluated: on each increment before training on it, which does not favour
-        voters that overfit, but leaves the first increment without delegations; or on the increment
-        just trained on, as in the paper. A :class:`~skliquid.Competence` also says over which
-        increments accuracy is averaged. Sample weights do not count here.
+    competence : {"contribution", "prequential", "training"} or Competence, default="contribution"
+        How voters are evaluated. ``"contribution"``: by what each adds to the group's answer, on
+        each increment before training on it. ``"prequential"``: by their own accuracy there. Both
+        leave the first increment without delegations. ``"training"``: by their own accuracy on the
+        increment just trained on, as in the paper. A :class:`~skliquid.Competence` also says over
+        which increments competence is averaged. Rows count by their weights.
+    voting : {"soft", "hard"}, default="soft"
+        What a vote is. ``"soft"``: class probabilities. ``predict_proba`` is their mean, weighted
+        by the votes that representatives carry, and calibrated by ``temperature_``. A voter
+        without ``predict_proba`` gives its ``decision_function`` through a logistic function, or
+        without both its prediction. ``"hard"``: a class, as in the paper.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of classes, in training, competence and the final fit alike; they multiply
+        ``sample_weight``. ``"balanced"``: all classes count the same. A row of class c has the
+        weight :math:`n / (C n_c)`, by the rows of ``fit``, or in ``partial_fit`` by all rows so
+        far.
     final_fit : bool, default=True
         Whether ``fit`` ends by refitting the representatives from scratch on all rows. If not, they
         train on the increments that are left when delegation has ended.
@@ -92,8 +115,8 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         all of its output.
     diversity : Diversity, "auto" or None, default="auto"
         Hyperparameters that each voter draws and feature maps through which voters see the rows;
-        see :class:`~skliquid.Diversity`. ``"auto"``: if ``estimator`` is None, a random ``alpha``,
-        signed logarithms and random Fourier features; else nothing, like None.
+        see :class:`~skliquid.Diversity`. ``"auto"``: if ``estimator`` is None, random ``alpha`` and
+        ``eta0``, signed logarithms and random Fourier features; else nothing, like None.
     max_cost : int, default=None
         The most sample visits that ``fit`` may take, the final fit included: at least one pass of
         all voters over the first increment. ``fit`` ends with the best ensemble so far, and
@@ -134,6 +157,10 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         All delegations.
     record_ : TrainingRecord
         What happened at each increment; ``record_.to_pandas()`` returns it as a table.
+    temperature_ : float
+        Temperature of ``predict_proba`` with soft votes: the one with the least log-loss on the
+        group's answers before training, of which recent ones count more. It is 1, and nothing is
+        calibrated, with ``competence="training"`` and on fewer than 50 rows.
     training_cost_ : TrainingCost
         Sample visits of the ``increments`` and of the ``final_fit``, and their ``total``.
 
@@ -153,7 +180,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [has_methods("fit"), list, None],
         "n_estimators": [positive_integer],
-        "n_final": [positive_integer],
+        "n_final": [one_of(["auto"]), positive_integer],
         "mechanism": [one_of(MECHANISMS), Mechanism, tuple],
         "delegation_rate": [
             one_of(["auto"]),
@@ -163,6 +190,8 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         ],
         "increment_size": [one_of(["auto"]), positive_integer],
         "competence": [one_of(MEASURES), Competence],
+        "voting": [one_of(VOTINGS)],
+        "class_weight": [one_of(["balanced"]), dict, None],
         "final_fit": ["boolean"],
         "bootstrap": ["boolean"],
         "max_samples": [positive_integer, positive_share],
@@ -181,11 +210,13 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         estimator: Any = None,
         *,
         n_estimators: int = 80,
-        n_final: int = 12,
+        n_final: Any = 12,
         mechanism: Any = "proportional_weighted",
         delegation_rate: Any = "auto",
         increment_size: Any = "auto",
-        competence: Any = "prequential",
+        competence: Any = "contribution",
+        voting: str = "soft",
+        class_weight: Any = None,
         final_fit: bool = True,
         bootstrap: bool = False,
         max_samples: Any = 1.0,
@@ -205,6 +236,8 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         self.delegation_rate = delegation_rate
         self.increment_size = increment_size
         self.competence = competence
+        self.voting = voting
+        self.class_weight = class_weight
         self.final_fit = final_fit
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -239,7 +272,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         y : array-like of shape (n_samples,)
             Their labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row in the training of every voter. Rows of weight zero are left out.
+            Weight of each row in training and in competence. Rows of weight zero are left out.
         eval_set : tuple (X, y), default=None
             Rows on which the ensemble's accuracy is recorded after each increment.
 
@@ -252,24 +285,29 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         given = check_rows(self, X, y, sample_weight, self._estimators(), reset=True)
         rows = given.without_zero_weights()
         check_two_classes(rows.y)
+        rows = with_class_weights(rows, self.class_weight, ClassCounts().plus(rows.y))
+        rows = rows.without_zero_weights()
+        check_two_classes(rows.y)
         classes, labels = np.unique(rows.y, return_inverse=True)
+        check_labels_are_known(self.class_weight, np.unique(given.y))
         rows, eval_set = rows._replace(y=labels), check_eval_set(self, eval_set, classes)
 
         budget = Budget(self.max_cost, self.max_seconds)
         cuts = slices(rows.n_rows, self.increment_size)
-        rules = self._rules(len(cuts))
+        rules = self._rules(len(cuts), len(classes))
         training, spec = self._start(classes, rows.X, rules)
         budget.know(spec)
         order = training.rng.permutation(rows.n_rows)
         increments = budget.increments(training, (rows.at(order[cut]) for cut in cuts))
         if self.verbose:
             increments = with_progress(training, increments, len(cuts))
-        train(training, rules, increments, evaluation(training, eval_set, rules.mechanism))
+        train(training, rules, increments, evaluation(training, eval_set, rules))
         if self.final_fit:
             if self.verbose:
                 print_line(f"final fit of {len(training.graph.representatives)} representatives")
             budget.finish(training, rows)
         budget.conclude(training)
+        warn_if_one_class_wins(training.group, classes)
         fitted = Fitted(classes, given.n_rows, rows.X.dtype, training, spec)
         self._fitted = fitted.without_delegators(rules, training_is_over=True)
         return self
@@ -298,7 +336,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
             voters start from scratch on rows kept for that purpose, at most 2,000, balanced over
             the classes. Delegations stay.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row in the training of every voter. Rows of weight zero are left out.
+            Weight of each row in training and in competence. Rows of weight zero are left out.
         eval_set : tuple (X, y), default=None
             Rows on which the ensemble's accuracy is recorded after each increment.
 
@@ -317,12 +355,13 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
             given.without_zero_weights(), classes, before.classes, before.discovery
         )
         eval_set = check_eval_set(self, eval_set, all_classes)
-        fitted = before
+        fitted, counts = before, before.counts.plus(given.without_zero_weights().y)
         if len(all_classes) > 1:
+            rows = with_class_weights(rows, self.class_weight, counts).without_zero_weights()
             rows = rows._replace(y=encode(rows.y, all_classes))
             fitted = self._train_more(before, rows, all_classes, eval_set)
         n_seen = before.n_samples_seen + given.n_rows
-        self._fitted = replace(fitted, n_samples_seen=n_seen, discovery=discovery)
+        self._fitted = replace(fitted, n_samples_seen=n_seen, discovery=discovery, counts=counts)
         return self
 
     def refit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -335,7 +374,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         y : array-like of shape (n_samples,)
             Their labels, of classes that are known.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row in the training of every voter. Rows of weight zero are left out.
+            Weight of each row in training and in competence. Rows of weight zero are left out.
 
         Returns
         -------
@@ -344,7 +383,8 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         """
         training = self._ready()
         rows = self._check_rows(X, y, sample_weight).without_zero_weights()
-        check_two_classes(rows.y)
+        rows = with_class_weights(rows, self.class_weight, ClassCounts().plus(rows.y))
+        check_two_classes(rows.without_zero_weights().y)
         finish(training, rows._replace(y=encode(rows.y, self.classes_)))
         return self
 
@@ -352,7 +392,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         self, before: Fitted, rows: Rows, classes: NDArray[Any], eval_set: EvalSet | None
     ) -> Fitted:
         """Return what training on ``rows`` leaves, from the start or from where it was."""
-        rules, training, spec = self._rules(None), before.training, before.spec
+        rules, training, spec = self._rules(None, len(classes)), before.training, before.spec
         if training is None and rows.n_rows == 0:
             return replace(before, classes=classes, dtype=rows.X.dtype)
         if training is None or spec is None:
@@ -369,7 +409,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         if self.verbose:
             n_increments = training.record.n_increments + len(cuts)
             increments = with_progress(training, increments, n_increments)
-        train(training, rules, increments, evaluation(training, eval_set, rules.mechanism))
+        train(training, rules, increments, evaluation(training, eval_set, rules))
         fitted = Fitted(classes, 0, rows.X.dtype, training, spec)
         return fitted.without_delegators(rules, training_is_over=False)
 
@@ -380,6 +420,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         spec: Any = before.spec
         kept: Any = before.discovery and before.discovery.rows
         pool = pool_for(self.pool, spec, classes, self.n_jobs)
+        kept = with_class_weights(kept, self.class_weight, ClassCounts().plus(kept.y))
         visits = pool.train(voters, kept._replace(y=encode(kept.y, classes)))
         return training.with_pool(pool, visits)
 
@@ -401,21 +442,22 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         rng = np.random.default_rng(choices)
         return Training.start(pool, len(spec.seeds), rules, rng), spec
 
-    def _rules(self, n_increments: int | None) -> Rules:
+    def _rules(self, n_increments: int | None, n_classes: int) -> Rules:
         return Rules(
             mechanism=as_mechanism(self.mechanism),
-            schedule=as_schedule(
+            sizes=Sizes.of(
+                self.n_final,
                 self.delegation_rate,
                 n_voters=self.n_estimators,
-                n_final=self.n_final,
                 n_increments=n_increments,
             ),
             competence=as_competence(self.competence),
-            n_final=self.n_final,
+            voting=self._voting,
+            n_classes=n_classes,
             last_increment=n_increments if self.final_fit else None,
         )
 
-    def _check_X(self, X: Any) -> Any:
+    def _check_X(self, X: Any, *_methods: str) -> Any:
         return check_X(self, X)
 
     def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
@@ -438,6 +480,9 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         )
         parameters.check_diversity(self.diversity)
         check_accepted(self.pool, self._estimators())
+        check_class_weight(self.class_weight)
+        if self.class_weight is not None:
+            check_take_weights(self._estimators(), parameter="class_weight")
 
     @property
     def estimators_features_(self) -> list[NDArray[np.intp]]:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,17 +10,28 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skliquid.arrays import Floats, Voters
+from skliquid.class_weights import ClassCounts
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.discovery import Discovery
 from skliquid.diversity import VoterSpec
 from skliquid.increments import slices
 from skliquid.mechanisms import Mechanism, as_mechanism
+from skliquid.pools.pool import VoterPool
 from skliquid.record import TrainingCost, TrainingRecord
 from skliquid.training import Rules, Training
 from skliquid.validation import EvalSet, check_has_classes
-from skliquid.voting import checked_weights, tally, winner
+from skliquid.voting import (
+    VOTINGS,
+    Voting,
+    checked_weights,
+    decision_values,
+    mean_probabilities,
+    refined,
+    tempered,
+    winner,
+)
 
-_VOTES_AT_ONCE, _ROWS_AT_ONCE = 5_000_000, 2**14
+_NUMBERS_AT_ONCE, _ROWS_AT_ONCE = 5_000_000, 2**14
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +45,9 @@ class Fitted:
     spec: VoterSpec | None = None  # what the voters were made from
     discovery: Discovery | None = None  # None when all classes were announced
     kept: Voters | None = None  # voters that were not dropped
+    counts: ClassCounts = field(
+        default_factory=ClassCounts
+    )  # rows per class given to partial_fit so far
 
     def without_delegators(self, rules: Rules, *, training_is_over: bool) -> "Fitted":
         """Drop the voters that will not be asked again."""
@@ -48,20 +62,21 @@ class Fitted:
 class FittedVotes(ABC):
     """Predictions and fitted attributes of classifiers whose state is a :class:`Fitted`.
 
-    A class that includes it has a parameter ``mechanism``.
+    A class that includes it has parameters ``mechanism`` and ``voting``.
     """
 
     mechanism: Any
+    voting: str
     n_jobs: int | None = None
     _fitted = Fitted()
     _way_to_fit = "call fit or partial_fit"
 
     @abstractmethod
-    def _check_X(self, X: Any) -> Any:
-        """Return the rows as the voters take them."""
+    def _check_X(self, X: Any, *methods: str) -> Any:
+        """Return the rows as the voters take them when these methods of their pool are called."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class that receives most weight; in a tie the first in sorted order.
+        """Return the most probable class; in a tie the first in sorted order.
 
         Parameters
         ----------
@@ -77,7 +92,11 @@ class FittedVotes(ABC):
         return self.classes_[winners]
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the share of the weight that each class receives.
+        """Return the probability of each class.
+
+        With soft votes it is the mean of the representatives' probabilities, weighted by the votes
+        they carry, at the temperature that suited the group's answers in training best
+        (``temperature_``). With hard votes it is the share of the weight that each class receives.
 
         Parameters
         ----------
@@ -86,14 +105,16 @@ class FittedVotes(ABC):
 
         Returns
         -------
-        shares : ndarray of shape (n_samples, n_classes)
-            Shares in the order of ``classes_``; each row sums to one.
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of ``classes_``; each row sums to one.
         """
-        training = self._ready()
-        return shares(training, self._check_X(X), len(self.classes_), as_mechanism(self.mechanism))
+        return self._probabilities(self._ready(), self._check_X(X, self._voting.method))
 
     def decision_function(self, X: Any) -> Floats:
-        """Return by how much the second class outweighs the first; with more classes, all shares.
+        """Return the log-odds of the second class; with more classes, of each against the others.
+
+        Where a probability is 0 or 1, rows are ranked by the mean margin of the representatives
+        (their ``decision_function``), beyond all others.
 
         Parameters
         ----------
@@ -102,11 +123,30 @@ class FittedVotes(ABC):
 
         Returns
         -------
-        margins : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Between -1 and 1 for two classes, positive where the second wins.
+        log_odds : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Finite numbers; for two classes positive where the second is more probable.
         """
-        shares = self.predict_proba(X)
-        return shares[:, 1] - shares[:, 0] if len(self.classes_) == 2 else shares
+        training = self._ready()
+        X = self._check_X(X, self._voting.method, "margins")
+        values = decision_values(self._probabilities(training, X))
+        is_certain = np.flatnonzero(np.isinf(values).any(axis=1))
+        if len(is_certain):
+            group, rows = self._group(training), X[is_certain]
+            margins = group.combined(mean_probabilities, "margins", rows)
+            values[is_certain] = refined(values[is_certain], margins)
+        return values[:, 1] if len(self.classes_) == 2 else values
+
+    def _probabilities(self, training: Training, X: Any) -> Floats:
+        voting = self._voting
+        shares = self._group(training).combined(voting.shares, voting.method, X)
+        return tempered(shares, training.calibration.power) if voting.is_soft else shares
+
+    def _group(self, training: Training) -> "Group":
+        return Group.of(training, as_mechanism(self.mechanism), len(self.classes_))
+
+    @property
+    def _voting(self) -> Voting:
+        return VOTINGS[self.voting]
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -149,6 +189,11 @@ class FittedVotes(ABC):
         """Sample visits of the increments and of the final fit."""
         return self._trained("training_cost_").record.cost
 
+    @property
+    def temperature_(self) -> float:
+        """The temperature of ``predict_proba`` with soft votes; 1 where none was fitted."""
+        return 1 / self._trained("temperature_").calibration.power
+
     def _ready(self) -> Training:
         """Return the training, for as many threads as are set now; raise if it is not done."""
         check_has_classes(self, self._fitted.n_samples_seen)
@@ -170,20 +215,43 @@ class FittedVotes(ABC):
         return AttributeError(f"{name} exists only after training: {self._way_to_fit}.")
 
 
-def shares(training: Training, X: Any, n_classes: int, mechanism: Mechanism) -> Floats:
-    """Return the share of the weight that each class receives, computed block by block."""
-    voters = training.graph.representatives
-    weights = checked_weights(mechanism.vote_weights, training.graph, training.accuracy, n_classes)
-    blocks = slices(X.shape[0], min(max(_VOTES_AT_ONCE // len(voters), 1), _ROWS_AT_ONCE))
-    votes = (training.pool.vote(voters, X[block]) for block in blocks)
-    return np.concatenate([tally(block_votes, weights, n_classes) for block_votes in votes])
+@dataclass(frozen=True)
+class Group:
+    """The representatives, and how much each of them counts."""
+
+    pool: VoterPool
+    voters: Voters
+    weights: NDArray[Any]
+    n_classes: int
+
+    @classmethod
+    def of(cls, training: Training, mechanism: Mechanism, n_classes: int) -> "Group":
+        """Return the representatives of ``training``."""
+        graph, accuracy = training.graph, training.accuracy
+        weights = checked_weights(mechanism.vote_weights, graph, accuracy, n_classes)
+        return cls(training.pool, graph.representatives, weights, n_classes)
+
+    def combined(self, combine: Callable[..., Floats], method: str, X: Any) -> Floats:
+        """Return what they answer by a ``method`` of their pool, combined block by block."""
+        ask = getattr(self.pool, method)
+        n_per_row = len(self.voters) * (1 if method == "vote" else self.n_classes)
+        blocks = slices(X.shape[0], min(max(_NUMBERS_AT_ONCE // n_per_row, 1), _ROWS_AT_ONCE))
+        return np.concatenate(
+            [combine(ask(self.voters, X[block]), self.weights, self.n_classes) for block in blocks]
+        )
 
 
 def evaluation(
-    training: Training, eval_set: EvalSet | None, mechanism: Mechanism
+    training: Training, eval_set: EvalSet | None, rules: Rules
 ) -> Callable[[DelegationGraph], float] | None:
-    """Return what computes the accuracy of the weighted vote on ``eval_set``."""
+    """Return what computes the accuracy of the ensemble on ``eval_set``."""
     if eval_set is None:
         return None
     (X, y, *_), n_classes = eval_set
-    return lambda _: float(np.mean(winner(shares(training, X, n_classes, mechanism)) == y))
+    combine, method = rules.voting.shares, rules.voting.method
+
+    def accuracy(_: DelegationGraph) -> float:
+        group = Group.of(training, rules.mechanism, n_classes)
+        return float(np.mean(winner(group.combined(combine, method, X)) == y))
+
+    return accuracy

@@ -35,10 +35,11 @@ def has_methods(*methods: str) -> Constraint:
 
 
 def check_delegation(
-    n_final: int, n_voters: int, delegation_rate: Any, *, limit: str = "n_estimators"
+    n_final: Any, n_voters: int, delegation_rate: Any, *, limit: str = "n_estimators"
 ) -> None:
     """Raise unless ``n_final`` voters can remain, at a rate that is an object."""
-    check_n_final(n_final, n_voters, limit=limit)
+    if n_final != "auto":
+        check_n_final(n_final, n_voters, limit=limit)
     if isinstance(delegation_rate, type):
         name = delegation_rate.__name__
         raise TypeError(

@@ -29,6 +29,7 @@ def as_in_the_paper() -> dict[str, Any]:
         "delegation_rate": Rounded(0.05, "floor"),
         "increment_size": 65,
         "competence": "training",
+        "voting": "hard",
         "max_features": FEATURES_PER_VOTER,
         "diversity": None,
     }

@@ -30,9 +30,10 @@ def print_line(message: str) -> None:
 
 
 def _state(training: Training) -> str:
-    latest = training.record[-1]
+    latest, voters = training.record[-1], training.graph.representatives
+    accuracy = training.accuracy.mean[voters].mean()
     return (
-        f"{latest.n_representatives} representatives of mean accuracy "
-        f"{latest.mean_accuracy.mean():.3f}, {training.record.cost.total:,} sample visits, "
+        f"{latest.n_representatives} representatives of mean accuracy {accuracy:.3f}, "
+        f"{training.record.cost.total:,} sample visits, "
         f"increment {latest.increment}"
     )

@@ -11,7 +11,7 @@ from sklearn.utils import Tags, check_consistent_length, check_random_state, col
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from skliquid.competence import Competence
+from skliquid.competence import MEASURES, Competence, as_competence
 from skliquid.fitted import Fitted, FittedVotes
 from skliquid.fitted_voters import fitted_voters, known_features
 from skliquid.increments import slices
@@ -27,7 +27,7 @@ from skliquid.parameters import (
 from skliquid.pools import FittedPool, FittedVoter
 from skliquid.record import INCREMENTS_KEPT
 from skliquid.rows import Rows
-from skliquid.schedules import as_schedule
+from skliquid.sizes import Sizes
 from skliquid.training import Rules, Training, train
 from skliquid.validation import (
     check_can_continue,
@@ -36,6 +36,7 @@ from skliquid.validation import (
     refuse_lazy_frame,
     refuse_wrong_indices,
 )
+from skliquid.voting import VOTINGS
 
 _CANNOT_BE_FITTED = (
     "A pruned ensemble must not be cloned or fitted: its voters were fitted elsewhere. Call "
@@ -52,7 +53,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
 
     Parameters
     ----------
-    n_final, mechanism, delegation_rate, increment_size, random_state
+    n_final, mechanism, delegation_rate, increment_size, competence, voting, random_state
         As in :func:`prune`.
 
     Attributes
@@ -63,10 +64,12 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_final": [positive_integer],
+        "n_final": [one_of(["auto"]), positive_integer],
         "mechanism": [one_of(MECHANISMS), Mechanism, tuple],
         "delegation_rate": [one_of(["auto"]), share, callable, has_methods("n_delegators")],
         "increment_size": [one_of(["auto"]), positive_integer],
+        "competence": [one_of(MEASURES), Competence],
+        "voting": [one_of(VOTINGS)],
         "random_state": ["random_state"],
     }
     _way_to_fit = "call skliquid.prune"
@@ -74,16 +77,20 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
     def __init__(
         self,
         *,
-        n_final: int = 10,
+        n_final: Any = 10,
         mechanism: Any = "proportional_weighted",
         delegation_rate: Any = "auto",
         increment_size: Any = "auto",
+        competence: Any = "contribution",
+        voting: str = "soft",
         random_state: Any = None,
     ):
         self.n_final = n_final
         self.mechanism = mechanism
         self.delegation_rate = delegation_rate
         self.increment_size = increment_size
+        self.competence = competence
+        self.voting = voting
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> NoReturn:
@@ -125,7 +132,8 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
     def _start(self, voters: Sequence[FittedVoter], classes: NDArray[Any], X: Any, y: Any) -> Self:
         """Let the weakest voters delegate, by how they do on ``X`` and ``y``."""
         self._check_parameters(len(voters))
-        rng, rules = np.random.default_rng(self.random_state), self._rules(1, len(voters))
+        rng = np.random.default_rng(self.random_state)
+        rules = self._rules(1, len(voters), len(classes))
         training = Training.start(FittedPool(voters), len(voters), rules, rng)
         self._fitted = Fitted(classes, training=training, kept=training.graph.representatives)
         rows = self._check_rows(X, y)
@@ -136,23 +144,21 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
     def _delegate(self, rows: Rows, cuts: list[slice], n_increments: int | None) -> None:
         """Evaluate the voters on ``rows``, increment by increment, and let the weakest delegate."""
         training = self._trained("partial_fit")
-        rules = self._rules(n_increments, training.graph.n_voters)
+        rules = self._rules(n_increments, training.graph.n_voters, len(self.classes_))
         train(training, rules, map(rows.at, cuts))
         n_seen = self._fitted.n_samples_seen + rows.n_rows
         fitted = replace(self._fitted, n_samples_seen=n_seen)
         self._fitted = fitted.without_delegators(rules, training_is_over=True)
 
-    def _rules(self, n_increments: int | None, n_voters: int) -> Rules:
+    def _rules(self, n_increments: int | None, n_voters: int, n_classes: int) -> Rules:
         return Rules(
             mechanism=as_mechanism(self.mechanism),
-            schedule=as_schedule(
-                self.delegation_rate,
-                n_voters=n_voters,
-                n_final=self.n_final,
-                n_increments=n_increments,
+            sizes=Sizes.of(
+                self.n_final, self.delegation_rate, n_voters=n_voters, n_increments=n_increments
             ),
-            competence=Competence("training"),  # fitted voters cannot overfit to the increment
-            n_final=self.n_final,
+            competence=as_competence(self.competence),
+            voting=self._voting,
+            n_classes=n_classes,
         )
 
     def _check_parameters(self, n_voters: int) -> None:
@@ -160,17 +166,18 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         check_delegation(self.n_final, n_voters, self.delegation_rate, limit="the number of voters")
 
     def _check_rows(self, X: Any, y: Any) -> Rows:
-        """Return the rows to evaluate on, with the votes of all voters that were not dropped."""
+        """Return the rows to evaluate on, with the answers of all voters that were not dropped."""
         self._check_data(X, y=y)
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         check_classification_targets(y)
-        votes, n_seen = self._pool.known_votes(self._fitted.kept, X), self._fitted.n_samples_seen
-        return Rows(votes, encode(y, self.classes_), numbers=range(n_seen, n_seen + len(y)))
+        n_seen, methods = self._fitted.n_samples_seen, [self._voting.method]
+        answers = self._pool.known_answers(methods, self._fitted.kept, X)
+        return Rows(answers, encode(y, self.classes_), numbers=range(n_seen, n_seen + len(y)))
 
-    def _check_X(self, X: Any) -> Any:
+    def _check_X(self, X: Any, *methods: str) -> Any:
         self._check_data(X)
-        return self._pool.known_votes(self.delegation_graph_.representatives, X)
+        return self._pool.known_answers(methods, self.delegation_graph_.representatives, X)
 
     def _check_data(self, X: Any, **y: Any) -> None:
         for name, data in [("X", X), *y.items()]:
@@ -204,10 +211,12 @@ def prune(
     X: Any,
     y: Any,
     *,
-    n_final: int = 10,
+    n_final: Any = 10,
     mechanism: Any = "proportional_weighted",
     delegation_rate: Any = "auto",
     increment_size: Any = "auto",
+    competence: Any = "contribution",
+    voting: str = "soft",
     random_state: Any = None,
 ) -> PrunedEnsemble:
     """Return a smaller, weighted ensemble of the voters of a fitted one.
@@ -228,8 +237,9 @@ def prune(
         text where they accept them.
     y : array-like of shape (n_samples,)
         Their labels.
-    n_final, mechanism, delegation_rate, increment_size, random_state
-        As in :class:`~skliquid.LiquidEnsembleClassifier`. A revocable mechanism keeps all voters;
+    n_final, mechanism, delegation_rate, increment_size, competence, voting, random_state
+        As in :class:`~skliquid.LiquidEnsembleClassifier`; fitted voters are evaluated from the
+        first increment on. A revocable mechanism keeps all voters;
         ``"learning_slopes"`` is refused, since fitted voters do not learn.
 
     Returns
@@ -258,6 +268,8 @@ def prune(
         mechanism=mechanism,
         delegation_rate=delegation_rate,
         increment_size=increment_size,
+        competence=competence,
+        voting=voting,
         random_state=check_random_state(random_state).randint(2**31 - 1),
     )
     for name, value in known_features(ensemble, voters).items():

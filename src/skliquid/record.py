@@ -54,8 +54,8 @@ class IncrementRecord:
         The voters that trained: the representatives before this increment's delegations.
     accuracy : array of float
         Their accuracy on this increment; NaN where none was measured.
-    mean_accuracy : array of float
-        Their accuracy averaged over the increments so far, by which delegation was decided.
+    competence : array of float
+        Their competence averaged over the increments so far, by which delegation was decided.
     before, graph : DelegationGraph
         All delegations before and after this increment.
     cost : int
@@ -68,7 +68,7 @@ class IncrementRecord:
     rows: RowNumbers
     voters: Voters
     accuracy: Floats
-    mean_accuracy: Floats
+    competence: Floats
     before: DelegationGraph
     graph: DelegationGraph
     cost: int

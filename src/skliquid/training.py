@@ -11,13 +11,17 @@ from functools import partial
 import numpy as np
 from numpy.random import Generator
 
-from skliquid.competence import Competence, Estimate
+from skliquid.arrays import Voters
+from skliquid.calibration import Calibration, GroupAnswers
+from skliquid.competence import Competence, Evaluation, Panel
 from skliquid.delegation_graph import DelegationGraph
+from skliquid.estimates import Estimate
 from skliquid.mechanisms import Knowledge, Mechanism
 from skliquid.pools.pool import VoterPool
 from skliquid.record import IncrementRecord, TrainingRecord
 from skliquid.rows import Rows
-from skliquid.schedules import FixedCount, Schedule, asks_again, n_asked
+from skliquid.sizes import Sizes
+from skliquid.voting import Voting
 
 
 @dataclass(frozen=True)
@@ -30,21 +34,22 @@ class Rules:
     """
 
     mechanism: Mechanism
-    schedule: Schedule
+    sizes: Sizes
     competence: Competence
-    n_final: int
+    voting: Voting
+    n_classes: int
     last_increment: int | None = None
 
     def __post_init__(self) -> None:
         if self.mechanism.is_direct:
-            object.__setattr__(self, "schedule", FixedCount(0))
+            object.__setattr__(self, "sizes", self.sizes.unchanging())
 
     def are_settled(self, increment: int, n_representatives: int) -> bool:
         """Return whether nothing but the final fit is left to do after ``increment``."""
         if self.last_increment is None or self.mechanism.returns is not None:
             return False
         to_come = range(increment + 1, self.last_increment + 1)
-        return not asks_again(self.schedule, to_come, n_representatives, self.n_final)
+        return not self.sizes.ask_again(to_come, n_representatives)
 
 
 @dataclass
@@ -53,7 +58,10 @@ class Training:
 
     pool: VoterPool
     graph: DelegationGraph
+    competence: Estimate
     accuracy: Estimate
+    calibration: Calibration
+    group: GroupAnswers | None
     record: TrainingRecord
     rng: Generator
     is_interrupted: bool = False
@@ -63,16 +71,31 @@ class Training:
     def start(cls, pool: VoterPool, n_voters: int, rules: Rules, rng: Generator) -> "Training":
         """Return the training before the first increment."""
         graph = DelegationGraph.direct(n_voters)  # line 1
-        accuracy = rules.competence.estimate(  # line 2
+        nothing = rules.competence.estimate(  # line 2
             n_voters, is_revocable=rules.mechanism.is_revocable
         )
-        return cls(pool, graph, accuracy, TrainingRecord(rules.n_final), rng)
+        record = TrainingRecord(rules.sizes.most)
+        return cls(pool, graph, nothing, nothing, Calibration.empty(), None, record, rng)
+
+    def update(self, voters: Voters, found: Evaluation) -> None:
+        """Take note of how ``voters`` and the group did on one more increment."""
+        is_accuracy = found.competence is found.accuracy
+        self.competence = self.competence.update(voters, found.competence)
+        self.accuracy = (
+            self.competence if is_accuracy else self.accuracy.update(voters, found.accuracy)
+        )
+        if found.group is not None:
+            self.calibration = self.calibration.update(found.group)
+            self.group = found.group if self.group is None else self.group + found.group
 
     def with_pool(self, pool: VoterPool, cost: int) -> "Training":
-        """Return a copy with the voters of ``pool``, whose training so far took ``cost``."""
+        """Return a copy with the voters of ``pool``, which know more classes.
+
+        Their training so far took ``cost``.
+        """
         record = replace(self.record, increments=[*self.record.increments])
         record.increments_cost += cost
-        return replace(self, pool=pool, record=record, rng=copy.deepcopy(self.rng))
+        return replace(self, pool=pool, record=record, group=None, rng=copy.deepcopy(self.rng))
 
 
 def train(
@@ -82,23 +105,23 @@ def train(
     evaluate: Callable[[DelegationGraph], float] | None = None,
 ) -> None:
     """Train the voters on ``increments`` and let the weakest delegate after each."""
-    training.record.n_final = rules.n_final
+    training.record.n_final = rules.sizes.most
     for increment in increments:  # line 4
-        t, before = training.record.n_increments + 1, training.graph
+        t, before, pool = training.record.n_increments + 1, training.graph, training.pool
         voters, scored = before.representatives, rules.mechanism.scored(before)
         training.is_interrupted = True
-        measured, cost = rules.competence(  # lines 5 to 10
-            partial(training.pool.train, voters, increment),
-            partial(training.pool.accuracy, scored, increment),
-            has_trained=t > 1,
+        pool.expect(increment)
+        found, cost = rules.competence(  # lines 5 to 10
+            partial(pool.train, voters, increment),
+            Panel(pool, scored, before.weights[scored], rules.voting, rules.n_classes, increment),
+            has_trained=t > 1 or pool.is_fitted,
         )
         n_delegators, accuracy = 0, np.full(len(voters), np.nan)
-        if measured is not None:
-            training.accuracy = training.accuracy.update(scored, measured, len(increment.y))
-            n_delegators = n_asked(rules.schedule, t, len(voters), rules.n_final)
-            accuracy = measured[scored.searchsorted(voters)]
-        mean = training.accuracy.mean
-        knowledge = Knowledge(training.accuracy.n_answers, training.accuracy.slope)
+        if found is not None:
+            training.update(scored, found)
+            n_delegators = rules.sizes.n_delegators(t, before, training.competence)
+            accuracy = found.accuracy.values[scored.searchsorted(voters)]
+        mean, knowledge = training.competence.mean, Knowledge.of(training.competence)
         training.graph = rules.mechanism.delegate(  # lines 11 and 15 to 21
             before, mean, n_delegators, training.rng, knowledge=knowledge
         )
@@ -108,7 +131,7 @@ def train(
                 rows=increment.positions,
                 voters=voters,
                 accuracy=accuracy,
-                mean_accuracy=mean[voters],
+                competence=mean[voters],
                 before=before,
                 graph=training.graph,
                 cost=cost,

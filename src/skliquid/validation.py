@@ -1,5 +1,6 @@
 """Validation: rows, labels and weights, checked once when they come in."""
 
+import warnings
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, NamedTuple
@@ -13,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import validate_data
 
 from skliquid.arrays import Floats, Labels, Voters
+from skliquid.calibration import GroupAnswers
 from skliquid.pools import takes_sample_weight
 from skliquid.rows import Rows
 from skliquid.training import Training
@@ -23,6 +25,8 @@ _COMPRESSED: dict[str, Any] = {
     "bsr": scipy.sparse.bsr_array,
 }
 _WITHOUT_INDEX_CHECKS = ("lil", "dok", "dia")
+_MOST_CLASSES_TO_NAME = 5
+_FEWEST_ANSWERS = 30  # on fewer, one class may win by chance
 
 
 class EvalSet(NamedTuple):
@@ -44,6 +48,7 @@ def check_X(ensemble: Any, X: Any, *, reset: bool = False, **y: Any) -> Any:
         reset=reset,
         accept_sparse="csr" if tags.sparse else False,
         dtype=[np.float64, np.float32],
+        order="C",  # products in another order may differ in the last bit
         ensure_all_finite="allow-nan" if tags.allow_nan else True,
         **y,
     )
@@ -110,13 +115,7 @@ def check_sample_weight(sample_weight: Any, X: Any, estimators: Sequence[Any]) -
     """Return one weight per row, or None when all rows count the same."""
     if sample_weight is None:
         return None
-    for estimator in estimators:
-        if not takes_sample_weight(estimator):
-            raise ValueError(
-                "sample_weight must not be given to voters that cannot use it: "
-                f"{type(estimator).__name__}.fit has no such parameter. Leave it out or choose "
-                "another estimator."
-            )
+    check_take_weights(estimators, parameter="sample_weight")
     n_rows = X.shape[0]
     if isinstance(sample_weight, Real) or getattr(sample_weight, "shape", None) == ():
         sample_weight = np.full(n_rows, sample_weight)
@@ -134,6 +133,38 @@ def check_sample_weight(sample_weight: Any, X: Any, estimators: Sequence[Any]) -
             "that should not count."
         )
     return weights
+
+
+def check_take_weights(estimators: Sequence[Any], *, parameter: str) -> None:
+    """Raise when ``parameter`` is given to voters that cannot give rows different weights."""
+    for estimator in estimators:
+        if not takes_sample_weight(estimator):
+            raise ValueError(
+                f"{parameter} must not be given to voters that cannot use it: "
+                f"{type(estimator).__name__}.fit has no parameter sample_weight. Leave it out or "
+                "choose another estimator."
+            )
+
+
+def warn_if_one_class_wins(group: GroupAnswers | None, classes: NDArray[Any]) -> None:
+    """Warn when the group gave all rows one class before training on them, and it was wrong."""
+    if group is None or group.n_rows < _FEWEST_ANSWERS:
+        return
+    if np.count_nonzero(group.n_predicted) > 1 or np.count_nonzero(group.n_actual) == 1:
+        return
+    winner = classes[np.argmax(group.n_predicted)]
+    shares = group.n_actual / group.n_actual.sum()
+    most_common = np.argsort(-shares, kind="stable")[:_MOST_CLASSES_TO_NAME]
+    named = ", ".join(f"{shares[k]:.1%} {classes[k]!s}" for k in most_common)
+    more = " and others" if len(classes) > len(most_common) else ""
+    warnings.warn(
+        f"The ensemble predicted the class {winner!s} for all {group.n_rows} rows that it was "
+        f"asked about before training on them, but the rows are {named}{more}. If the other "
+        "classes matter, set class_weight='balanced', or choose a threshold for predict_proba, "
+        "for example with sklearn.model_selection.TunedThresholdClassifierCV.",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def check_two_classes(y: NDArray[Any]) -> None:

@@ -1,18 +1,21 @@
-"""Weighted votes: what the ensemble predicts, and how much each representative counts."""
+"""Votes, hard and soft: what the ensemble predicts, and how much each representative counts."""
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
-from skliquid.competence import Estimate
 from skliquid.delegation_graph import DelegationGraph
+from skliquid.estimates import Estimate
 
 VoteWeights: TypeAlias = Callable[[DelegationGraph, Estimate, int], NDArray[Any]]
 """How much each representative counts: zero or more, and not zero for all."""
+
+LEAST_SHARE = 2.0**-53
+"""Below it, the logarithm of a share is not taken."""
 
 _WHOLE_IN_A_SINGLE = 2**24
 _LEAST_WEIGHT = 1e-6
@@ -42,6 +45,104 @@ def tally(votes: Votes, weights: NDArray[Any], n_classes: int) -> Floats:
     sums = np.bincount(cells.ravel(), weights=carried, minlength=n_classes * n_samples)
     shares: Floats = sums.reshape(n_samples, n_classes) / weights.sum()
     return shares
+
+
+def mean_probabilities(probabilities: Floats, weights: NDArray[Any], n_classes: int) -> Floats:
+    r"""Return the weighted mean of the voters' class probabilities, one row per sample.
+
+    .. math:: S(x) = \sum_i w_i p_i(x) \,/\, \sum_i w_i
+
+    Examples
+    --------
+    >>> probabilities = np.array([[[0.9, 0.1]], [[0.5, 0.5]]])
+    >>> mean_probabilities(probabilities, np.array([3, 1]), n_classes=2).round(2).tolist()
+    [[0.8, 0.2]]
+    """
+    sums = np.einsum("v,vnc->nc", weights.astype(np.float64), probabilities)
+    mean: Floats = sums / weights.sum()
+    return mean
+
+
+def most_probable(probabilities: Floats) -> Votes:
+    """Return the class that each voter finds most probable, in a tie the first."""
+    is_binary = probabilities.shape[2] == 2
+    votes: Votes = (
+        (probabilities[:, :, 1] > probabilities[:, :, 0]).view(np.uint8)  # sooner than argmax
+        if is_binary
+        else probabilities.argmax(axis=2)
+    )
+    return votes
+
+
+def one_hot(votes: Votes, n_classes: int) -> Floats:
+    """Return votes as probabilities: one for the class of the vote, zero for the others."""
+    probabilities: Floats = (votes[:, :, None] == np.arange(n_classes)).astype(np.float64)
+    return probabilities
+
+
+def _as_they_are(answers: Any, *_: Any) -> Any:
+    return answers
+
+
+class Voting(NamedTuple):
+    """How the answers of voters become the ensemble's class probabilities."""
+
+    method: str  # of a pool, which returns the answers of voters
+    shares: Callable[[Any, NDArray[Any], int], Floats]  # the ensemble's probabilities
+    votes: Callable[[Any], Votes]  # the class that each voter votes for
+    probabilities: Callable[[Any, int], Floats]  # each voter's probabilities
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether answers are probabilities, which can be calibrated."""
+        return self.method == "probabilities"
+
+
+VOTINGS: dict[str, Voting] = {
+    "soft": Voting("probabilities", mean_probabilities, most_probable, _as_they_are),
+    "hard": Voting("vote", tally, _as_they_are, one_hot),
+}
+"""Soft votes are class probabilities and hard votes are classes, as in ``VotingClassifier``."""
+
+
+def tempered(shares: Floats, power: float) -> Floats:
+    r"""Return class probabilities at the inverse temperature ``power``.
+
+    .. math:: S_c^\beta \,/\, \sum_k S_k^\beta
+
+    Below 1, probabilities come closer to each other; the order of classes stays.
+
+    Examples
+    --------
+    >>> tempered(np.array([[0.9, 0.1]]), 0.5).round(2).tolist()
+    [[0.75, 0.25]]
+    """
+    if power == 1:
+        return shares
+    powers = np.maximum(shares, LEAST_SHARE) ** power
+    powers /= powers.sum(axis=1, keepdims=True)
+    return powers
+
+
+def decision_values(shares: Floats) -> Floats:
+    r"""Return the log-odds of each class, infinite where it is certain.
+
+    .. math:: \log S_c - \log \sum_{k \neq c} S_k
+    """
+    others = shares[:, ::-1] if shares.shape[1] == 2 else 1 - shares
+    with np.errstate(divide="ignore"):
+        return np.log(shares) - np.log(np.maximum(others, 0))
+
+
+def refined(values: Floats, margins: Floats) -> Floats:
+    r"""Return ``values`` with finite numbers where they are infinite, ranked by ``margins``.
+
+    .. math:: \pm 850 + 100 \, m / (1 + |m|)
+
+    No log-odds of floating-point numbers are beyond 745, so these come first and last.
+    """
+    beyond = np.copysign(850.0, values) + 100 * margins / (1 + np.abs(margins))
+    return np.where(np.isinf(values), beyond, values)
 
 
 def winner(shares: Floats) -> Labels:

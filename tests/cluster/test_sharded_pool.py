@@ -39,7 +39,8 @@ def test_rows_are_sent_once_to_be_measured_and_trained_on(binary):
     for start in range(0, 150, 50):
         rows = Rows(X[start : start + 50], y[start : start + 50])
         pool.train(VOTERS, rows)
-        pool.accuracy(VOTERS, rows)
+        pool.expect(rows)
+        pool.vote(VOTERS, rows.X)
     assert cluster.n_sent == 3
 
 

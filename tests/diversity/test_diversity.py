@@ -15,6 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid import Diversity, LiquidEnsembleClassifier
+from skliquid.pools.answers import probabilities_of
+from skliquid.voting import tempered
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -66,13 +68,13 @@ def test_ensembles_are_the_same_through_every_pool(request, name, data):
         assert ours.training_cost_ == other.training_cost_
     copy = pickle.loads(pickle.dumps(ours))
     assert np.array_equal(copy.predict_proba(X), ours.predict_proba(X))
-    votes = np.zeros((len(y), len(ours.classes_)))
+    mean = np.zeros((len(y), len(ours.classes_)))
     for estimator, features, weight in zip(
         ours.estimators_, ours.estimators_features_, ours.estimator_weights_, strict=True
     ):
-        votes[np.arange(len(y)), estimator.predict(X[:, features])] += weight
+        mean += weight / 24 * probabilities_of(estimator, X[:, features], ours.classes_)
         assert len(features) in (X.shape[1], getattr(estimator, "n_features_in_", None))
-    assert np.allclose(votes / votes.sum(axis=1, keepdims=True), ours.predict_proba(X))
+    assert np.allclose(tempered(mean, 1 / ours.temperature_), ours.predict_proba(X))
 
 
 @pytest.mark.parametrize("name", ["bootstrap", "half of the features", "maps"])

@@ -27,10 +27,12 @@ def test_hyperparameters_are_drawn_for_each_voter():
     assert set(counts.values()) == {2, 3}
 
 
-def test_the_default_alphas_are_those_that_a_search_would_draw():
-    alpha = loguniform(1e-6, 1e-2)
-    ours = draw_hyperparameters(DEFAULT_HYPERPARAMETERS, 80, rng())
-    assert ours == list(ParameterSampler({"alpha": alpha}, 80, random_state=0))
+def test_the_default_voters_draw_their_penalty_and_their_step_size():
+    ours, random_state = draw_hyperparameters(DEFAULT_HYPERPARAMETERS, 80, rng()), rng()
+    expected = {"alpha": loguniform(1e-6, 1e-3), "eta0": loguniform(0.05, 20)}
+    for name, distribution in expected.items():
+        values = distribution.rvs(size=80, random_state=random_state)
+        np.testing.assert_allclose([drawn[name] for drawn in ours], values)
 
 
 @pytest.mark.parametrize("nothing", [None, {}, []])

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from skliquid import DelegationGraph, LiquidEnsembleClassifier, Mechanism
 from skliquid.competence import Competence
-from skliquid.mechanisms import Knowledge, Situation, as_mechanism, wilson
+from skliquid.estimates import wilson
+from skliquid.mechanisms import Knowledge, Situation, as_mechanism
 from skliquid.mechanisms.probability import better
 from skliquid.mechanisms.selection import least_accurate
 

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
 from skliquid import DelegationGraph
+from skliquid.estimates import wilson
 from skliquid.mechanisms import (
     CANDIDATES,
     MECHANISMS,
@@ -14,7 +15,6 @@ from skliquid.mechanisms import (
     Knowledge,
     as_mechanism,
     revocable,
-    wilson,
 )
 
 

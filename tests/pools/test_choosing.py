@@ -22,6 +22,7 @@ from skliquid.pools import (
     choosing,
     pool_for,
 )
+from skliquid.voting import one_hot
 
 LOSSES = ["hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"]
 
@@ -105,6 +106,9 @@ class CentroidPool(VoterPool):
         ]
         return np.nanargmin(distances, axis=2)
 
+    def probabilities(self, voters, X):
+        return one_hot(self.vote(voters, X), len(self.classes))
+
     def estimators(self, voters):
         return [self._fitted(voter) for voter in voters]
 
@@ -156,7 +160,7 @@ def test_a_new_pool_takes_the_voters_it_accepts_and_no_others():
 def test_an_ensemble_trains_through_a_new_pool(binary, options):
     X, y = binary
     settings = {"estimator": NearestCentroid(), "n_estimators": 12, "n_final": 3}
-    settings |= {"bootstrap": True, "random_state": 0}
+    settings |= {"bootstrap": True, "voting": "hard", "random_state": 0}
     ours, theirs = (
         LiquidEnsembleClassifier(**settings | options, pool=pool).fit(X, y)
         for pool in ("auto", "estimator")

@@ -5,7 +5,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid.pools import FittedPool, FittedVoter
-from skliquid.rows import Rows
 
 VOTERS = np.arange(4)
 
@@ -33,23 +32,23 @@ def X():
 
 def test_voters_are_asked_once_for_votes_that_are_known(pool, X):
     expected = pool.vote(VOTERS, X)
-    known = pool.known_votes(VOTERS, X)
+    known = pool.known_answers(["vote"], VOTERS, X)
     assert known.shape == (50, 4)
     rows = np.array([7, 3, 40])
     assert np.array_equal(pool.vote(VOTERS[[2, 0]], known[rows]), expected[[2, 0]][:, rows])
     labels = (X[:, 1] > 0).astype(int)
-    assert pool.accuracy(VOTERS, Rows(known, labels)).tolist()[1] == 1.0
+    assert np.array_equal(pool.vote(VOTERS, known)[1], labels)
     assert [voter.n_calls for voter in pool.estimators(VOTERS)] == [2] * 4
 
 
 def test_voters_that_were_dropped_are_not_asked_for_known_votes(pool, X):
     kept = np.array([1, 3])
     pool.keep(kept, training_is_over=True)
-    known = pool.known_votes(kept[1:], X)
+    known = pool.known_answers(["vote"], kept[1:], X)
     assert np.array_equal(pool.vote(kept[1:], known), pool.vote(kept[1:], X))
     assert pool.estimators(kept)[0].n_calls == 0
     with pytest.raises(KeyError):
-        pool.known_votes(VOTERS, X)
+        pool.known_answers(["vote"], VOTERS, X)
 
 
 def test_votes_are_positions_of_what_a_voter_predicts_among_its_labels(multiclass):

@@ -25,6 +25,7 @@ from skliquid.pools import (
     VoterPool,
     pool_for,
 )
+from skliquid.pools.answers import probabilities_of
 from skliquid.rows import Rows
 
 N_VOTERS = 5
@@ -120,12 +121,38 @@ def test_votes_are_positions_among_the_classes(make, rows):
 
 
 @every_pool
-def test_accuracy_is_the_share_of_correct_votes(make, rows):
+def test_probabilities_are_those_of_the_fitted_voters(make, rows):
     pool = make(rows)
     pool.train(VOTERS, rows.at(slice(60)))
     asked = np.array([3, 1])
-    expected = [np.mean(votes == rows.y) for votes in pool.vote(asked, rows.X)]
-    assert pool.accuracy(asked, rows).tolist() == expected
+    probabilities = pool.probabilities(asked, rows.X)
+    assert probabilities.shape == (2, rows.n_rows, 3)
+    np.testing.assert_allclose(probabilities.sum(axis=2), 1)
+    for voter, own in zip(pool.estimators(asked), probabilities, strict=True):
+        assert np.array_equal(own, probabilities_of(voter, rows.X, CLASSES))
+
+
+@every_pool
+def test_margins_are_those_of_the_fitted_voters_or_zero(make, rows):
+    pool = make(rows)
+    pool.train(VOTERS, rows.at(slice(60)))
+    asked = np.array([3, 1])
+    margins = pool.margins(asked, rows.X)
+    assert margins.shape == (2, rows.n_rows, 3)
+    for voter, own in zip(pool.estimators(asked), margins, strict=True):
+        expected = voter.decision_function(rows.X) if hasattr(voter, "decision_function") else 0
+        assert np.array_equal(own, np.broadcast_to(expected, own.shape))
+
+
+@every_pool
+def test_rows_that_were_expected_change_no_answer(make, rows):
+    calm, told = make(rows), make(rows)
+    for pool in (calm, told):
+        pool.train(VOTERS, rows.at(slice(60)))
+    told.expect(rows)
+    for method in ("vote", "probabilities", "margins"):
+        answers = [getattr(pool, method)(VOTERS, rows.X) for pool in (calm, told)]
+        assert np.array_equal(*answers)
 
 
 @every_pool
@@ -221,7 +248,7 @@ def test_classes_may_be_missing_from_an_increment(make, rows):
     pool = make(rows)
     for part in (rows.y == 0, rows.y == 1, rows.y < 2, rows.y == 2):
         pool.train(VOTERS, rows.at(np.flatnonzero(part)))
-        assert pool.accuracy(VOTERS, rows).shape == (N_VOTERS,)
+        assert pool.vote(VOTERS, rows.X).shape == (N_VOTERS, rows.n_rows)
 
 
 @learning_pools

@@ -44,6 +44,9 @@ def train(
     classes: Annotated[
         str | None, Option(help="All classes: 'a,b,\"c, d\"'; without it the target is read first.")
     ] = None,
+    class_weight: Annotated[
+        str | None, Option(help="'balanced': all classes count the same, however rare.")
+    ] = None,
     text: Annotated[list[str] | None, Option(help="A column of numbers that are codes.")] = None,
     number: Annotated[list[str] | None, Option(help="A column to read as numbers.")] = None,
     leave_out: Annotated[list[str] | None, Option(help="A column not to train on.")] = None,
@@ -81,6 +84,7 @@ def train(
                     mechanism=mechanism,
                     n_estimators=n_estimators,
                     n_final=n_final,
+                    class_weight=class_weight,
                     n_jobs=n_jobs,
                     random_state=seed,
                 ),

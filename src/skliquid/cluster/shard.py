@@ -78,6 +78,12 @@ def visits(shard: Shard) -> int:
     return shard.visits
 
 
+def asked(shard: Shard, voters: Voters, about: Any = None, **how: Any) -> Any:
+    """Return what ``voters`` answer about some X, or about rows, of which they see X only."""
+    arguments = [] if about is None else [about.X if isinstance(about, Rows) else about]
+    return answered(shard, voters, *arguments, **how)
+
+
 def answered(
     shard: Shard, *arguments: Any, method: str, n_jobs: int | None, config: dict[str, Any]
 ) -> Any:

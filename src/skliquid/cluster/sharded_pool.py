@@ -54,14 +54,20 @@ class ShardedPool(VoterPool):
             self._checkpoint()
         return visits
 
-    def accuracy(self, voters: Voters, rows: Rows) -> Floats:
-        return np.array(self._ask("accuracy", voters, self._sent_rows(rows)))
-
     def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
         return self._visits(self._step("finish", voters, rows, max_passes))
 
     def vote(self, voters: Voters, X: Any) -> Votes:
-        return np.stack(self._ask("vote", voters, self._cluster.send(X)[0]))
+        return np.stack(self._ask("vote", voters, self._sent_features(X)))
+
+    def probabilities(self, voters: Voters, X: Any) -> Floats:
+        return np.stack(self._ask("probabilities", voters, self._sent_features(X)))
+
+    def margins(self, voters: Voters, X: Any) -> Floats:
+        return np.stack(self._ask("margins", voters, self._sent_features(X)))
+
+    def expect(self, rows: Rows) -> None:
+        self._sent_rows(rows)
 
     def estimators(self, voters: Voters) -> list[Any]:
         return self._ask("estimators", voters)
@@ -93,7 +99,7 @@ class ShardedPool(VoterPool):
         """Return what the shards give for each of ``voters``."""
         parts = self._partition.split(voters)
         asked = [(self._shards[part.k], part.names, *arguments) for part in parts]
-        answers = self._cluster.fetch(self._submit(tasks.answered, asked, method))
+        answers = self._cluster.fetch(self._submit(tasks.asked, asked, method))
         by_voter: list[Any] = [None] * len(voters)
         for part, answer in zip(parts, answers, strict=True):
             for position, value in zip(part.positions, answer, strict=True):
@@ -113,6 +119,11 @@ class ShardedPool(VoterPool):
             future, n_bytes = self._cluster.send(rows)
             self._sent, self._n_bytes = (rows, future), self._n_bytes + n_bytes
         return future
+
+    def _sent_features(self, X: Any) -> Any:
+        """Return a future of ``X``, or of the rows that were sent with it."""
+        last, future = self._sent
+        return future if last is not None and last.X is X else self._cluster.send(X)[0]
 
     def _kept_in(self, k: int) -> Voters | None:
         return None if self._kept is None else self._partition.names(k, self._kept)

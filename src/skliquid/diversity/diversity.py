@@ -16,7 +16,8 @@ class Diversity(BaseEstimator):
         Hyperparameters that each voter draws for itself, from lists or from distributions with
         ``rvs``, as in ``RandomizedSearchCV``. The search is then part of the training: voters with
         bad hyperparameters delegate, and their votes are kept. ``"auto"``: if the ensemble's
-        ``estimator`` is None, ``alpha`` from 1e-6 to 1e-2 on a logarithmic scale, else nothing.
+        ``estimator`` is None, ``alpha`` from 1e-6 to 1e-3 and ``eta0`` from 0.05 to 20, both on a
+        logarithmic scale, else nothing.
     feature_maps : list of transformers, "fourier", "auto" or None, default="auto"
         Transformers through which voters see the rows, spread evenly over the voters:
         ``RBFSampler`` and ``Nystroem`` make linear voters non-linear. They are fitted, without

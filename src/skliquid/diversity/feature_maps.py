@@ -57,14 +57,15 @@ class Views:
         """Drop the rows."""
         self._cache: tuple[Any, dict[tuple[Step, ...], Any]] = None, {}
 
-    def through(
-        self, feature_maps: Sequence[FeatureMap | None], X: Any, *, keep: bool = True
-    ) -> list[Any]:
-        """Return ``X`` through each of ``feature_maps``; kept, if so, until other rows come."""
+    def keep(self, X: Any) -> None:
+        """Keep the views of ``X``, from when they are computed until other rows are kept."""
+        if self._cache[0] is not X:
+            self._cache = X, {(): X}
+
+    def through(self, feature_maps: Sequence[FeatureMap | None], X: Any) -> list[Any]:
+        """Return ``X`` through each of ``feature_maps``."""
         rows, views = self._cache
-        if rows is not X:
-            views = {(): X}
-            self._cache = (X, views) if keep else self._cache
+        views = views if rows is X else {(): X}
         return [_after(one.steps if one else (), views) for one in feature_maps]
 
     def __getstate__(self) -> dict[str, Any]:

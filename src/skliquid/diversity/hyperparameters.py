@@ -25,7 +25,7 @@ class LogUniform:
         return np.exp(np.log(self.low) + u * (np.log(self.high) - np.log(self.low)))
 
 
-DEFAULT_HYPERPARAMETERS = {"alpha": LogUniform(1e-6, 1e-2)}
+DEFAULT_HYPERPARAMETERS = {"alpha": LogUniform(1e-6, 1e-3), "eta0": LogUniform(0.05, 20)}
 """What the default voters draw."""
 
 
@@ -39,9 +39,9 @@ def draw_hyperparameters(
     """
     if not distributions:
         return []
-    if distributions is DEFAULT_HYPERPARAMETERS:  # the same draws, all at once
-        alphas = DEFAULT_HYPERPARAMETERS["alpha"].rvs(n_voters, random_state)
-        return [{"alpha": alpha} for alpha in alphas.tolist()]
+    if distributions is DEFAULT_HYPERPARAMETERS:  # all at once, and model_selection is not loaded
+        draws = [values.rvs(n_voters, random_state).tolist() for values in distributions.values()]
+        return [dict(zip(distributions, drawn, strict=True)) for drawn in zip(*draws, strict=True)]
     from sklearn.model_selection import ParameterGrid, ParameterSampler
 
     spaces = distributions if isinstance(distributions, list | tuple) else [distributions]

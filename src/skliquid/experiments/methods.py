@@ -74,6 +74,7 @@ def _ensemble(method: dict[str, Any], rules: Protocol, seed: int) -> LiquidEnsem
         delegation_rate=Rounded(method["delegation_rate"], rules.rounding),
         increment_size=method["increment_size"],
         competence=method.get("competence", "training"),
+        voting="hard",
         max_features=1.0 if sees_all else rules.features_per_voter,
         final_fit=method.get("final_fit", True) and not rules.goes_on,
         pool=_LinearVoters(rules.stopping_rule) if estimator == "sgd" else "auto",

@@ -3,7 +3,7 @@
 from skliquid.mechanisms.mechanism import CANDIDATES, Mechanism, Probability, Selection
 from skliquid.mechanisms.named import MECHANISMS, OF_THE_PAPER, as_mechanism, revocable
 from skliquid.mechanisms.refinement import Knowledge, Refinement, Situation
-from skliquid.mechanisms.returns import BetterThanGuru, FastestLearners, Return, wilson
+from skliquid.mechanisms.returns import BetterThanGuru, FastestLearners, Return
 from skliquid.voting import VOTE_WEIGHTS, VoteWeights
 
 __all__ = [
@@ -23,5 +23,4 @@ __all__ = [
     "VoteWeights",
     "as_mechanism",
     "revocable",
-    "wilson",
 ]

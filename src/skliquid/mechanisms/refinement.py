@@ -12,13 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.arrays import Floats, Voters
+from skliquid.estimates import Estimate
 
 
 class Knowledge(NamedTuple):
-    """What is known of voters besides their accuracy."""
+    """What is known of voters besides their competence."""
 
-    n_answers: NDArray[np.int64] | None = None  # rows on which each accuracy was measured
-    slope: Floats | None = None  # by how much each accuracy grows per increment
+    n_answers: NDArray[np.int64] | None = None  # rows on which each was measured
+    slope: Floats | None = None  # by how much each grows per increment
+    variance: Floats | None = None  # of each average; None for accuracies
+
+    @classmethod
+    def of(cls, estimate: Estimate) -> "Knowledge":
+        """Return what an estimate knows besides its averages."""
+        return cls(estimate.n_answers, estimate.slope, estimate.variance)
 
 
 class Situation(NamedTuple):

@@ -10,12 +10,11 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from skliquid.arrays import Floats, Voters
 from skliquid.checks import check_number
 from skliquid.delegation_graph import DelegationGraph
+from skliquid.estimates import confidence_interval
 from skliquid.mechanisms.refinement import Knowledge
 
 Return: TypeAlias = Callable[
@@ -26,32 +25,15 @@ become representatives again, and the values by which voters are now compared.
 ``n_representatives`` is how many the schedule leaves."""
 
 
-def wilson(accuracy: Floats, n: NDArray[np.int64], level: float) -> tuple[Floats, Floats]:
-    r"""Return the ends of Wilson's score interval for each accuracy on ``n`` rows.
-
-    .. math::
-
-        \frac{q n + \frac{z^2}{2}}{n + z^2} \pm
-        \frac{z \sqrt{q (1 - q) n + \frac{z^2}{4}}}{n + z^2}, \quad
-        z = \Phi^{-1}\left(1 - \frac{\text{level}}{2}\right)
-
-    It misses an accuracy about as often as ``level`` says; on no rows it is [0, 1].
-    """
-    z2 = float(ndtri(1 - level / 2)) ** 2
-    with np.errstate(invalid="ignore"):  # at level 1 there is no interval on no rows
-        middle = (accuracy * n + z2 / 2) / (n + z2)
-        reach = np.sqrt(z2 * (accuracy * (1 - accuracy) * n + z2 / 4)) / (n + z2)
-    return middle - reach, middle + reach
-
-
 @dataclass(frozen=True)
 class BetterThanGuru:
-    """Delegators return when they are significantly more accurate than their guru.
+    """Delegators return when they are significantly more competent than their guru.
 
     Parameters
     ----------
     level : float
-        The level of significance: how often Wilson's interval may miss an accuracy.
+        The level of significance: how often an interval may miss a competence. The interval is
+        Wilson's for accuracies.
     """
 
     level: float = 0.1
@@ -73,7 +55,7 @@ class BetterThanGuru:
         n_answers = knowledge.n_answers
         if n_answers is None or not len(delegators):
             return delegators[:0], accuracy
-        low, high = wilson(accuracy, n_answers, self.level)
+        low, high = confidence_interval(accuracy, n_answers, knowledge.variance, self.level)
         is_better = low[delegators] > high[graph.gurus[delegators]]
         return delegators[is_better], accuracy
 

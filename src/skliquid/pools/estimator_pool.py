@@ -3,7 +3,7 @@
 import copy
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import chain
 from typing import Any
 
@@ -14,7 +14,8 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.parallel import Parallel, delayed
 
-from skliquid.arrays import Floats, Labels, Voters, Votes
+from skliquid.arrays import Floats, Voters, Votes
+from skliquid.pools.answers import margins_of, probabilities_of, votes_of
 from skliquid.pools.capabilities import (
     learns_by_increments,
     limited_to,
@@ -22,7 +23,6 @@ from skliquid.pools.capabilities import (
     takes_sample_weight,
 )
 from skliquid.pools.pool import VoterPool
-from skliquid.pools.votes import votes_of
 from skliquid.rows import Rows
 
 
@@ -51,6 +51,7 @@ class EstimatorPool(VoterPool):
         self._classes = classes
         self._rows_so_far: Rows | None = None
         self._training_is_over = False
+        self._n_expected: int | None = None
 
     def train(self, voters: Voters, rows: Rows) -> int:
         increment = self._indexed_by_voter(voters, rows)
@@ -68,10 +69,6 @@ class EstimatorPool(VoterPool):
         with _on_increment(rows.n_rows):
             return self._replace(voters, trained)
 
-    def accuracy(self, voters: Voters, rows: Rows) -> Floats:
-        with _on_increment(rows.n_rows):
-            return super().accuracy(voters, rows)
-
     def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
         rows = self._indexed_by_voter(voters, rows)
         if self._are_refitted(voters):
@@ -84,18 +81,32 @@ class EstimatorPool(VoterPool):
         )
 
     def vote(self, voters: Voters, X: Any) -> Votes:
-        def votes(voter: int) -> Labels:
+        return self._ask(votes_of, voters, X)
+
+    def probabilities(self, voters: Voters, X: Any) -> Floats:
+        return self._ask(probabilities_of, voters, X)
+
+    def margins(self, voters: Voters, X: Any) -> Floats:
+        return self._ask(margins_of, voters, X)
+
+    def _ask(self, answer_of: Callable[..., Any], voters: Voters, X: Any) -> NDArray[Any]:
+        def answer(voter: int) -> Any:
             # increments may lack a class or variation: a logarithm of zero is no concern then
             with np.errstate(divide="ignore", invalid="ignore"):
-                return votes_of(self._fitted[voter], self._features_of(voter, X), self._classes)
+                return answer_of(self._fitted[voter], self._features_of(voter, X), self._classes)
 
-        return np.stack(self._for_each(voters, votes))
+        is_increment = X.shape[0] == self._n_expected
+        with _on_increment(X.shape[0]) if is_increment else nullcontext():
+            return np.stack(self._for_each(voters, answer))
+
+    def expect(self, rows: Rows) -> None:
+        self._n_expected = rows.n_rows
 
     def estimators(self, voters: Voters) -> list[Any]:
         return [self._fitted[voter] for voter in voters.tolist()]
 
     def keep(self, voters: Voters, *, training_is_over: bool) -> VoterPool:
-        kept = voters.tolist()
+        kept, self._n_expected = voters.tolist(), None
         self._unfitted = {voter: self._unfitted[voter] for voter in kept}
         self._fitted = {voter: self._fitted[voter] for voter in kept}
         self._training_is_over = training_is_over

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from skliquid.arrays import Voters, Votes
+from skliquid.arrays import Floats, Voters, Votes
+from skliquid.pools.answers import margins_of, probabilities_of, votes_of
 from skliquid.pools.pool import VoterPool
-from skliquid.pools.votes import votes_of
 from skliquid.rows import Rows
 
 
@@ -40,41 +40,57 @@ class FittedVoter:
 
     def vote(self, X: Any) -> Votes:
         """Return the positions of the classes that it predicts."""
-        X = X if self.features is None else X[:, self.features]
-        votes = votes_of(self.estimator, X, self.labels)
+        votes = votes_of(self.estimator, self._seen(X), self.labels)
         return votes.astype(np.min_scalar_type(len(self.labels) - 1))
+
+    def probabilities(self, X: Any) -> Floats:
+        """Return its class probabilities."""
+        return probabilities_of(self.estimator, self._seen(X), self.labels)
+
+    def margins(self, X: Any) -> Floats:
+        """Return its decision function, per class."""
+        return margins_of(self.estimator, self._seen(X), self.labels)
+
+    def _seen(self, X: Any) -> Any:
+        return X if self.features is None else X[:, self.features]
 
 
 @dataclass(frozen=True)
-class KnownVotes:
-    """Rows whose votes are known, since fitted voters always vote the same.
+class KnownAnswers:
+    """Rows on which the answers are known, since fitted voters always answer the same.
 
-    ``votes`` has one row per sample and one column per voter of the pool.
+    ``answers`` are arrays by the name of the method that gives them, with one row per sample and
+    one column per voter of the pool.
     """
 
-    votes: Votes
+    answers: dict[str, NDArray[Any]]
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of rows, and of voters."""
-        return self.votes.shape
+        return next(iter(self.answers.values())).shape[:2]
 
-    def __getitem__(self, positions: Any) -> "KnownVotes":
-        return KnownVotes(self.votes[positions])
+    def __getitem__(self, positions: Any) -> "KnownAnswers":
+        return KnownAnswers({name: found[positions] for name, found in self.answers.items()})
 
 
 class FittedPool(VoterPool):
     """Voters that predict but do not train: training costs nothing and changes nothing."""
 
+    is_fitted = True
+
     def __init__(self, voters: Sequence[FittedVoter]):
         self._voters = dict(enumerate(voters))
 
-    def known_votes(self, voters: Voters, X: Any) -> KnownVotes:
+    def known_answers(self, methods: Sequence[str], voters: Voters, X: Any) -> KnownAnswers:
         """Return rows for which ``voters`` need not predict again; other voters are not asked."""
-        votes = self.vote(voters, X)
-        known = np.zeros((votes.shape[1], len(self._voters)), votes.dtype)
-        known[:, self._columns(voters)] = votes.T
-        return KnownVotes(known)
+        known = {}
+        for method in methods:
+            answers = self._ask(method, voters, X)
+            shape = answers.shape[1], len(self._voters), *answers.shape[2:]
+            known[method] = np.zeros(shape, answers.dtype)
+            known[method][:, self._columns(voters)] = answers.swapaxes(0, 1)
+        return KnownAnswers(known)
 
     def train(self, voters: Voters, rows: Rows) -> int:
         return 0
@@ -83,14 +99,23 @@ class FittedPool(VoterPool):
         return 0
 
     def vote(self, voters: Voters, X: Any) -> Votes:
-        if isinstance(X, KnownVotes):
-            known: Votes = X.votes[:, self._columns(voters)].T
-            return known
+        return self._ask("vote", voters, X)
+
+    def probabilities(self, voters: Voters, X: Any) -> Floats:
+        return self._ask("probabilities", voters, X)
+
+    def margins(self, voters: Voters, X: Any) -> Floats:
+        return self._ask("margins", voters, X)
+
+    def _ask(self, method: str, voters: Voters, X: Any) -> NDArray[Any]:
+        if isinstance(X, KnownAnswers):
+            known = X.answers[method][:, self._columns(voters)]
+            return np.ascontiguousarray(known.swapaxes(0, 1))
         asked = self.voters(voters)
         seen = {view: view(X) for view in {voter.view for voter in asked}}
         with warnings.catch_warnings():  # raised before, once for all voters
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            return np.stack([voter.vote(seen[voter.view]) for voter in asked])
+            return np.stack([getattr(voter, method)(seen[voter.view]) for voter in asked])
 
     def voters(self, voters: Voters) -> list[FittedVoter]:
         """Return ``voters``, each with how to ask for its predictions."""

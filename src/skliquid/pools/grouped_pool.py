@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skliquid.arrays import Floats, Voters, Votes
 from skliquid.diversity import FeatureMap, Views
@@ -64,23 +65,39 @@ class GroupedPool(VoterPool):
     def train(self, voters: Voters, rows: Rows) -> int:
         return sum(pool.train(names, seen) for pool, names, seen, _ in self._seen(voters, rows))
 
-    def accuracy(self, voters: Voters, rows: Rows) -> Floats:
-        accuracy = np.empty(len(voters))
-        for pool, names, seen, positions in self._seen(voters, rows):
-            accuracy[positions] = pool.accuracy(names, seen)
-        return accuracy
-
     def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
         parts = self._seen(voters, rows)
         return sum(pool.finish(names, seen, max_passes) for pool, names, seen, _ in parts)
 
     def vote(self, voters: Voters, X: Any) -> Votes:
-        votes = np.empty((len(voters), X.shape[0]), dtype=np.intp)
+        return self._ask("vote", voters, X)
+
+    def probabilities(self, voters: Voters, X: Any) -> Floats:
+        return self._ask("probabilities", voters, X)
+
+    def margins(self, voters: Voters, X: Any) -> Floats:
+        return self._ask("margins", voters, X)
+
+    def expect(self, rows: Rows) -> None:
+        self._views.keep(rows.X)
+        for pool in self.pools:
+            pool.expect(rows)
+
+    def _ask(self, method: str, voters: Voters, X: Any) -> NDArray[Any]:
+        """Return the answers of all pools, one for each of ``voters``."""
         parts = self._partition.split(voters)
-        views = self._views.through([self.maps[part.k] for part in parts], X, keep=False)
-        for (k, names, positions), view in zip(parts, views, strict=True):
-            votes[positions] = self.pools[k].vote(names, view)
-        return votes
+        views = self._views.through([self.maps[part.k] for part in parts], X)
+        found: list[NDArray[Any]] = [
+            getattr(self.pools[k], method)(names, view)
+            for (k, names, _), view in zip(parts, views, strict=True)
+        ]
+        if len(found) == 1:
+            return found[0]
+        dtype = np.result_type(*found)
+        answers = np.empty((len(voters), *found[0].shape[1:]), dtype=dtype)
+        for (_, _, positions), answer in zip(parts, found, strict=True):
+            answers[positions] = answer
+        return answers
 
     def estimators(self, voters: Voters) -> list[Any]:
         estimators: list[Any] = [None] * len(voters)
@@ -101,6 +118,8 @@ class GroupedPool(VoterPool):
     def _seen(self, voters: Voters, rows: Rows) -> Iterator[tuple[VoterPool, Voters, Rows, Voters]]:
         """Yield each pool with its voters, what they see, and their positions in ``voters``."""
         parts, weights = self._partition.split(voters), rows.sample_weight
+        if weights is None or weights.ndim == 1:
+            self._views.keep(rows.X)
         views = self._views.through([self.maps[part.k] for part in parts], rows.X)
         for (k, names, positions), X in zip(parts, views, strict=True):
             is_shared = weights is None or weights.ndim == 1

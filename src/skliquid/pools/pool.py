@@ -29,6 +29,7 @@ class VoterPool(ABC):
     pools: Sequence["VoterPool"] = ()  # of which it is made
     n_jobs: int | None = None
     max_passes: int | None = None
+    is_fitted = False  # whether voters can be asked before they are trained here
 
     @classmethod
     def refusal(cls, estimator: Any) -> str | None:
@@ -58,6 +59,21 @@ class VoterPool(ABC):
         """Return the votes of ``voters`` on ``X``: one row per voter, one column per sample."""
 
     @abstractmethod
+    def probabilities(self, voters: Voters, X: Any) -> Floats:
+        """Return class probabilities: one row per voter, sample and class.
+
+        They are those of a voter's ``predict_proba``; without one, its margin through a logistic;
+        without both, one for the class that it votes for. See :mod:`skliquid.pools.answers`.
+        """
+
+    def margins(self, voters: Voters, X: Any) -> Floats:
+        """Return decision functions: one row per voter, sample and class; zero without any."""
+        return np.zeros_like(self.probabilities(voters, X))
+
+    def expect(self, rows: Rows) -> None:
+        """Prepare for an increment: voters are asked about ``rows`` and trained on them."""
+
+    @abstractmethod
     def estimators(self, voters: Voters) -> list[Any]:
         """Return ``voters`` as fitted scikit-learn classifiers."""
 
@@ -67,11 +83,6 @@ class VoterPool(ABC):
         When training is over, copies need not carry its rows.
         """
         return self
-
-    def accuracy(self, voters: Voters, rows: Rows) -> Floats:
-        """Return the share of rows that each of ``voters`` classifies correctly."""
-        accuracy: Floats = np.mean(self.vote(voters, rows.X) == rows.y, axis=1)
-        return accuracy
 
     def set_n_jobs(self, n_jobs: int | None) -> None:
         """Set the number of threads, on which no result depends."""

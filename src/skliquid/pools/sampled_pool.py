@@ -29,9 +29,6 @@ class SampledPool(VoterPool):
     def train(self, voters: Voters, rows: Rows) -> int:
         return self.pools[0].train(voters, self._sampled(voters, rows))
 
-    def accuracy(self, voters: Voters, rows: Rows) -> Floats:
-        return self.pools[0].accuracy(voters, rows)
-
     def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
         cuts = slices(len(voters), max(_MOST_NUMBERS_AT_ONCE // rows.n_rows, 1))
         finish, parts = self.pools[0].finish, [voters[cut] for cut in cuts]
@@ -39,6 +36,15 @@ class SampledPool(VoterPool):
 
     def vote(self, voters: Voters, X: Any) -> Votes:
         return self.pools[0].vote(voters, X)
+
+    def probabilities(self, voters: Voters, X: Any) -> Floats:
+        return self.pools[0].probabilities(voters, X)
+
+    def margins(self, voters: Voters, X: Any) -> Floats:
+        return self.pools[0].margins(voters, X)
+
+    def expect(self, rows: Rows) -> None:
+        self.pools[0].expect(rows)
 
     def estimators(self, voters: Voters) -> list[Any]:
         return self.pools[0].estimators(voters)

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.parameters import check_no_budget
 from skliquid.schedules import JustFastEnough
+from skliquid.sizes import FEWEST
 from skliquid.streams.column_types import ColumnType
 from skliquid.streams.increments import SAMPLE_SIZE, Increments, check_count, increments_from
 from skliquid.streams.model import StreamedModel
@@ -139,8 +140,9 @@ def _resumed_or_new(
             return _resumed(file, settings)
     ensemble = clone(prototype).set_params(increment_size="auto")  # an increment at a time
     if ensemble.delegation_rate == "auto":
+        least = FEWEST if ensemble.n_final == "auto" else ensemble.n_final
         ensemble.delegation_rate = JustFastEnough(
-            ensemble.n_estimators, ensemble.n_final, max(len(increments), 1)
+            ensemble.n_estimators, min(least, ensemble.n_estimators), max(len(increments), 1)
         )
     model = StreamedModel(
         ensemble=ensemble,

@@ -186,22 +186,32 @@ class LinearPool(VoterPool):
 
     # Prediction
 
-    def accuracy(self, voters: Voters, rows: Rows) -> Floats:
-        kept_rows = self._kept_rows(rows.X) if self._subspaces is None else None
-        votes = self.vote(voters, rows.X, kept_rows)
-        n_right = np.add.reduce(votes == rows.y.astype(votes.dtype), axis=1)
-        accuracy: Floats = n_right / len(rows.y)
-        return accuracy
-
-    def vote(self, voters: Voters, X: Any, kept_rows: tuple[Any, Floats] | None = None) -> Votes:
+    def vote(self, voters: Voters, X: Any) -> Votes:
+        last, kept_rows = self._last_rows
         return prediction.votes_of(
             self._problem,
             self._arrays,
             self._separators_of(voters),
             X,
-            subspaces=None if self._subspaces is None else self._subspaces[voters],
-            kept_rows=kept_rows,
+            subspaces=self._subspaces_of(voters),
+            kept_rows=kept_rows if last is X else None,
         )
+
+    def margins(self, voters: Voters, X: Any) -> Floats:
+        margins = self._margins(voters, X)
+        return np.concatenate([-margins, margins], axis=2) if margins.shape[2] == 1 else margins
+
+    def probabilities(self, voters: Voters, X: Any) -> Floats:
+        return prediction.probabilities_from(self._problem, self._margins(voters, X))
+
+    def _margins(self, voters: Voters, X: Any) -> NDArray[Any]:
+        separators, subspaces = self._separators_of(voters), self._subspaces_of(voters)
+        return prediction.margins_of(
+            self._problem, self._arrays, separators, X, subspaces=subspaces
+        )
+
+    def _subspaces_of(self, voters: Voters) -> NDArray[np.intp] | None:
+        return None if self._subspaces is None else self._subspaces[voters]
 
     # State
 

@@ -1,7 +1,8 @@
-"""Prediction: votes of linear voters, with scikit-learn's own bits.
+"""Prediction: votes, margins and probabilities of linear voters, with scikit-learn's own bits.
 
-The core computes scores in an order of its own. Where a score is so near zero, or two scores so
-near each other, that rounding could decide, scikit-learn's own product is taken instead.
+For votes the core computes scores in an order of its own. Where a score is so near zero, or two
+scores so near each other, that rounding could decide, scikit-learn's own product is taken instead.
+Margins and probabilities always come from that product.
 """
 
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.utils.extmath import safe_sparse_dot
 
 from skliquid import native
 from skliquid.arrays import Floats, Votes
 from skliquid.increments import slices
+from skliquid.pools.answers import of_two, sharing
 from skliquid.pools.linear.layout import core_rows, over_all_features
 from skliquid.pools.linear.problem import LinearProblem
 from skliquid.pools.linear.state import SeparatorState
@@ -79,17 +82,73 @@ def _exact_votes(
     intercept: Floats,
     separators: NDArray[np.intp],
 ) -> Votes:
-    """Return votes by the very product that scikit-learn takes, on as many rows.
+    """Return votes by the very product that scikit-learn takes, on as many rows."""
+    scores = _margins(problem, X, coef, intercept, separators)
+    if problem.n_separators == 1:
+        return (scores[:, :, 0] > 0).view(np.uint8)
+    votes: Votes = scores.argmax(axis=2)
+    return votes
 
-    Only on sparse rows may several voters vote at once: dense products are summed in an order that
-    depends on how many there are.
+
+def margins_of(
+    problem: LinearProblem,
+    state: SeparatorState,
+    separators: NDArray[np.intp],
+    X: Any,
+    *,
+    subspaces: NDArray[np.intp] | None,
+) -> NDArray[Any]:
+    """Return the decision function of voters on ``X``: one row per voter, sample and separator."""
+    shown = state.shown()
+    if subspaces is None:
+        return _margins(problem, X, *shown, separators)
+    by_voter = separators.reshape(len(subspaces), -1)
+    return np.concatenate(
+        [
+            _margins(problem, X[:, subspace], *shown, own)
+            for subspace, own in zip(subspaces, by_voter, strict=True)
+        ]
+    )
+
+
+def _margins(
+    problem: LinearProblem,
+    X: Any,
+    coef: NDArray[Any],
+    intercept: Floats,
+    separators: NDArray[np.intp],
+) -> NDArray[Any]:
+    """Return margins by the very product that scikit-learn takes, on as many rows.
+
+    Dense products are summed in an order that depends on how many separators there are, so numpy
+    repeats the product for each voter; on sparse rows one product serves all.
     """
+    n = problem.n_separators
     coef = np.ascontiguousarray(coef[separators, : problem.n_features])
+    intercept = intercept[separators].astype(problem.intercept_dtype).reshape(-1, 1, n)
     rows: Any = X
-    rows = rows.tocsr() if scipy.sparse.issparse(X) else rows
-    scores: Any = safe_sparse_dot(rows, coef.T, dense_output=True)
-    scores = scores + intercept[separators].astype(problem.intercept_dtype)
-    by_voter = scores.reshape(len(scores), -1, problem.n_separators)
+    if scipy.sparse.issparse(X):
+        product: Any = safe_sparse_dot(rows.tocsr(), coef.T, dense_output=True)
+        scores = product.reshape(len(product), -1, n).transpose(1, 0, 2)
+    else:
+        scores = np.matmul(rows, coef.reshape(-1, n, problem.n_features).transpose(0, 2, 1))
+    margins: NDArray[Any] = np.ascontiguousarray(scores + intercept)
+    return margins
+
+
+def probabilities_from(problem: LinearProblem, margins: NDArray[Any]) -> NDArray[Any]:
+    """Return class probabilities of voters with these ``margins``, as scikit-learn computes them.
+
+    Losses for which scikit-learn has none get those of ``log_loss``; see
+    :func:`~skliquid.pools.answers.logistic`.
+    """
     is_binary = problem.n_separators == 1
-    votes: Votes = by_voter[:, :, 0] > 0 if is_binary else by_voter.argmax(axis=2)
-    return votes.T
+    margins = margins[:, :, 0] if is_binary else margins
+    if problem.params["loss"] != "modified_huber":
+        positive = expit(margins)
+    else:
+        positive = margins.astype(np.float64) if is_binary else margins.copy()
+        np.clip(positive, -1, 1, positive)
+        positive += 1.0
+        positive /= 2.0
+    return of_two(positive) if is_binary else sharing(positive)

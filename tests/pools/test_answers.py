@@ -4,7 +4,7 @@ import pytest
 from sklearn.neighbors import RadiusNeighborsClassifier
 
 from skliquid import LiquidEnsembleClassifier, prune
-from skliquid.pools.votes import votes_of
+from skliquid.pools.answers import votes_of
 
 
 class Says:
@@ -74,8 +74,9 @@ def test_there_is_one_label_for_each_row(shape):
 def test_outliers_are_no_class_of_an_ensemble(multiclass, outlier):
     X, y = multiclass
     voter = RadiusNeighborsClassifier(radius=20.0, outlier_label=outlier)
-    trained = LiquidEnsembleClassifier(voter, n_estimators=3, n_final=2).fit(X, y)
-    pruned = prune([voter.fit(X, y)], X, y, n_final=1)
+    options = {"voting": "hard", "competence": "prequential"}
+    trained = LiquidEnsembleClassifier(voter, n_estimators=3, n_final=2, **options).fit(X, y)
+    pruned = prune([voter.fit(X, y)], X, y, n_final=1, **options)
     for ensemble in (trained, pruned):
         with pytest.raises(ValueError, match=f"RadiusNeighborsClassifier predicts {outlier}, "):
             ensemble.predict_proba(100 * X)

@@ -1,0 +1,100 @@
+"""Calibration: what the group's answers before training say about its probabilities."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skliquid.arrays import Floats, Labels
+from skliquid.voting import LEAST_SHARE
+
+POWERS: Floats = 2.0 ** np.arange(-5, 2.01, 0.25)
+"""Inverse temperatures at which the log-loss is computed."""
+
+FEWEST_ROWS = 50
+_MEMORY = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class GroupAnswers:
+    """What the group answered on some rows before training on them, as sums over rows."""
+
+    losses: Floats  # log-loss at each of POWERS
+    weight: float  # of the rows
+    n_rows: int
+    n_predicted: NDArray[np.int64]  # rows per predicted class
+    n_actual: NDArray[np.int64]  # rows per class
+
+    @classmethod
+    def of(
+        cls, shares: Floats, y: Labels, weight: Floats | None, *, is_soft: bool
+    ) -> "GroupAnswers":
+        """Return the sums for class probabilities ``shares`` and labels ``y``."""
+        n_classes = shares.shape[1]
+        losses = log_losses(shares, y, weight) if is_soft else np.zeros(len(POWERS))
+        return cls(
+            losses,
+            float(len(y)) if weight is None else float(weight.sum()),
+            len(y),
+            np.bincount(shares.argmax(axis=1), minlength=n_classes),
+            np.bincount(y, minlength=n_classes),
+        )
+
+    def __add__(self, other: "GroupAnswers") -> "GroupAnswers":
+        return GroupAnswers(
+            self.losses + other.losses,
+            self.weight + other.weight,
+            self.n_rows + other.n_rows,
+            self.n_predicted + other.n_predicted,
+            self.n_actual + other.n_actual,
+        )
+
+
+def log_losses(shares: Floats, y: Labels, weight: Floats | None) -> Floats:
+    r"""Return the log-loss at each inverse temperature of ``POWERS``, summed over rows.
+
+    .. math:: \ell(\beta) = \sum_x \log \sum_c S_c(x)^\beta - \beta \log S_y(x)
+    """
+    logs = np.log(np.maximum(shares, LEAST_SHARE))
+    logs -= logs[np.arange(len(y)), y][:, None]
+    if shares.shape[1] == 2:
+        others = logs.sum(axis=1)  # one of two is zero
+        by_row = np.logaddexp(0, POWERS[:, None] * others)
+    else:
+        by_row = np.stack([np.logaddexp.reduce(power * logs, axis=1) for power in POWERS])
+    losses: Floats = (by_row if weight is None else by_row * weight).sum(axis=1)
+    return losses
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The log-loss of the group's answers at several temperatures; older increments count less."""
+
+    losses: Floats
+    weight: float
+    n_rows: int
+
+    @classmethod
+    def empty(cls) -> "Calibration":
+        """Return the calibration before any answer."""
+        return cls(np.zeros(len(POWERS)), 0.0, 0)
+
+    def update(self, answers: GroupAnswers) -> "Calibration":
+        """Return the calibration after the answers on one more increment."""
+        return Calibration(
+            _MEMORY * self.losses + answers.losses,
+            _MEMORY * self.weight + answers.weight,
+            self.n_rows + answers.n_rows,
+        )
+
+    @property
+    def power(self) -> float:
+        """The inverse temperature of least log-loss; 1 where too few rows were answered."""
+        if self.n_rows < FEWEST_ROWS:
+            return 1.0
+        k = int(np.argmin(self.losses))
+        if k in (0, len(POWERS) - 1):
+            return float(POWERS[k])
+        before, least, after = self.losses[k - 1 : k + 2].tolist()  # a parabola through three
+        shift = 0.5 * (before - after) / (before - 2 * least + after)
+        return float(POWERS[k] * 2.0 ** (0.25 * shift))

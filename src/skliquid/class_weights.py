@@ -1,0 +1,95 @@
+"""Class weights: how much the rows of each class count, against class imbalance."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skliquid.arrays import Floats
+from skliquid.rows import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """How many rows of each class have come so far.
+
+    Examples
+    --------
+    >>> counts = ClassCounts().plus(np.array(["no", "no", "yes"])).plus(np.array(["no"]))
+    >>> counts.labels.tolist(), counts.n_rows.tolist()
+    (['no', 'yes'], [3, 1])
+    """
+
+    labels: NDArray[Any] | None = None
+    n_rows: NDArray[np.int64] | None = None
+
+    def plus(self, y: NDArray[Any]) -> "ClassCounts":
+        """Return the counts after rows with the labels ``y``."""
+        labels, n_rows = np.unique(y, return_counts=True)
+        if self.labels is None or self.n_rows is None:
+            return ClassCounts(labels, n_rows)
+        both, places = np.unique(np.concatenate([self.labels, labels]), return_inverse=True)
+        counts = np.bincount(places, np.concatenate([self.n_rows, n_rows])).astype(np.int64)
+        return ClassCounts(both, counts)
+
+
+def with_class_weights(rows: Rows, class_weight: Any, counts: ClassCounts) -> Rows:
+    r"""Return ``rows``, with labels as given, weighted by class.
+
+    ``"balanced"`` gives a row of class c the weight :math:`n / (C n_c)`, for :math:`n_c` of the
+    :math:`n` rows so far and C classes so far, so that all classes count the same.
+
+    Examples
+    --------
+    >>> rows = Rows(np.zeros((3, 1)), np.array([0, 0, 1]))
+    >>> with_class_weights(rows, "balanced", ClassCounts().plus(rows.y)).sample_weight.tolist()
+    [0.75, 0.75, 1.5]
+    """
+    if class_weight is None:
+        return rows
+    labels, places = np.unique(rows.y, return_inverse=True)
+    weights = _weights(labels, class_weight, counts)[places]
+    if rows.sample_weight is not None:
+        weights = weights * rows.sample_weight
+    return rows._replace(sample_weight=weights)
+
+
+def _weights(labels: NDArray[Any], class_weight: Any, counts: ClassCounts) -> Floats:
+    if isinstance(class_weight, Mapping):
+        return np.array([float(class_weight.get(label, 1.0)) for label in labels.tolist()])
+    assert counts.labels is not None
+    assert counts.n_rows is not None
+    n_rows = counts.n_rows[np.searchsorted(counts.labels, labels)]
+    balanced: Floats = counts.n_rows.sum() / (len(counts.labels) * n_rows)
+    return balanced
+
+
+def check_class_weight(class_weight: Any) -> None:
+    """Raise unless ``class_weight`` is None, "balanced" or a dict of numbers of zero or more."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(  # noqa: TRY004 (a wrong name is no wrong type)
+            "class_weight must be a dict of weights by class, 'balanced' or None: got "
+            f"{class_weight!r}. Give 'balanced', or a dict like {{'yes': 10}}."
+        )
+    for label, weight in class_weight.items():
+        if not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
+            raise ValueError(
+                f"class_weight must hold finite numbers of zero or more: got {weight!r} for the "
+                f"class {label!r}. Give a number like 10."
+            )
+
+
+def check_labels_are_known(class_weight: Any, classes: NDArray[Any]) -> None:
+    """Raise when a dict gives a weight to a label that is none of ``classes``."""
+    known = set(classes.tolist())
+    for label in class_weight if isinstance(class_weight, Mapping) else ():
+        if label not in known:
+            raise ValueError(
+                f"class_weight must hold classes of y only: got a weight for {label!r}, and the "
+                f"classes are {classes.tolist()}. Correct the label, or leave it out."
+            )

@@ -1,0 +1,169 @@
+"""Answers: what a classifier says of rows, in classes that the ensemble knows."""
+
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from skliquid.arrays import Floats, Labels
+
+_NUMBERS, _TEXT = set("biuf"), {"U"}
+_FAR_BELOW = -1e4  # the margin of a class that a voter was not fitted to
+
+
+def votes_of(estimator: Any, X: Any, classes: NDArray[Any]) -> Labels:
+    """Return the positions in ``classes``, which are sorted, of what ``estimator`` predicts.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> votes_of(DummyClassifier().fit([[0]], ["no"]), [[1], [2]], np.array(["maybe", "no"]))
+    array([1, 1])
+    """
+    labels = np.asarray(estimator.predict(X))
+    n_rows = _n_rows(X)
+    if labels.shape not in ((n_rows,), (n_rows, 1)):
+        raise ValueError(
+            f"A voter must predict one label for each row: {type(estimator).__name__} gives an "
+            f"array of shape {labels.shape} for {n_rows} rows. Choose one that tells classes of "
+            "a single output apart."
+        )
+    labels = labels.ravel()
+    votes = _positions(labels, classes)
+    _check_known(estimator, labels[votes < 0], classes)
+    return votes
+
+
+def probabilities_of(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats:
+    """Return class probabilities of ``estimator``, one column for each of ``classes``.
+
+    They are its ``predict_proba``; without one, its margins (``decision_function``) through
+    :func:`logistic`; without both, one for the class that it predicts. Where it knows nothing, and
+    gives NaN or zeros only, all classes are equally probable.
+
+    Examples
+    --------
+    >>> from sklearn.svm import LinearSVC
+    >>> voter = LinearSVC().fit([[0], [1]], ["no", "yes"])
+    >>> probabilities_of(voter, np.array([[0.5], [9]]), voter.classes_).round(2).tolist()
+    [[0.5, 0.5], [0.0, 1.0]]
+    """
+    if hasattr(estimator, "predict_proba"):
+        found = np.asarray(estimator.predict_proba(X))
+        found = _in_columns(estimator, found, X, classes, what="probability")
+        is_known = found.sum(axis=1) > 0  # false for what is not a number, too
+        if not is_known.all():
+            found[~is_known] = 1 / len(classes)
+        return found
+    margins = _margins(estimator, X, classes)
+    if margins is not None:
+        return logistic(margins)
+    found = np.zeros((_n_rows(X), len(classes)))
+    found[np.arange(len(found)), votes_of(estimator, X, classes)] = 1
+    return found
+
+
+def margins_of(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats:
+    """Return the ``decision_function`` of ``estimator`` per class, zero where it has none."""
+    margins = _margins(estimator, X, classes)
+    if margins is None:
+        return np.zeros((_n_rows(X), len(classes)))
+    if margins.ndim == 1:
+        return np.stack([-margins, margins], axis=1)
+    return margins
+
+
+def logistic(margins: NDArray[Any]) -> Floats:
+    r"""Return class probabilities from margins.
+
+    .. math:: p(x) = 1 / (1 + e^{-f(x)})
+
+    for two classes and a margin f(x). For more, each class has such a number, and they are divided
+    by their sum; where all are zero, all classes are equally probable. These are the probabilities
+    of ``SGDClassifier(loss="log_loss")``.
+    """
+    positive = expit(margins)
+    return of_two(positive) if positive.ndim == 1 else sharing(positive)
+
+
+def of_two(positive: NDArray[Any]) -> Floats:
+    """Return the probabilities of two classes from those of the second."""
+    return np.stack([1 - positive, positive], axis=-1)
+
+
+def sharing(numbers: NDArray[Any]) -> Floats:
+    """Return numbers divided by their sum over the last axis, or equal ones where that is zero."""
+    total = numbers.sum(axis=-1)
+    is_zero = total == 0
+    if is_zero.any():
+        numbers[is_zero] = 1
+        total[is_zero] = numbers.shape[-1]
+    numbers /= total[..., None]
+    return numbers
+
+
+def _margins(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats | None:
+    """Return margins: one per row for two classes, else one per class; None without any."""
+    if not hasattr(estimator, "decision_function"):
+        return None
+    margins = np.asarray(estimator.decision_function(X))
+    own = getattr(estimator, "classes_", classes)
+    if len(own) == len(classes) == 2:
+        return margins.reshape(-1) if margins.size == _n_rows(X) else None
+    if margins.ndim == 1:
+        margins = np.stack([-margins, margins], axis=1)
+    if margins.shape[1] != len(own):
+        return None  # as those of one against one
+    return _in_columns(estimator, margins, X, classes, what="margin", missing=_FAR_BELOW)
+
+
+def _in_columns(
+    estimator: Any,
+    found: NDArray[Any],
+    X: Any,
+    classes: NDArray[Any],
+    *,
+    what: str,
+    missing: float = 0.0,
+) -> NDArray[Any]:
+    """Return what was ``found`` for the classes of ``estimator`` with a column for each class."""
+    own = np.asarray(getattr(estimator, "classes_", classes))
+    if found.shape != (_n_rows(X), len(own)):
+        raise ValueError(
+            f"A voter must give one {what} for each row and class: {type(estimator).__name__} "
+            f"gives an array of shape {found.shape} for {_n_rows(X)} rows and {len(own)} classes. "
+            "Choose one that tells classes of a single output apart, or set voting='hard'."
+        )
+    if len(own) == len(classes) and np.array_equal(own, classes):
+        return found
+    columns = _positions(own, classes)
+    _check_known(estimator, own[columns < 0], classes)
+    whole = np.full((len(found), len(classes)), missing, dtype=found.dtype)
+    whole[:, columns] = found
+    return whole
+
+
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def _check_known(estimator: Any, unknown: NDArray[Any], classes: NDArray[Any]) -> None:
+    if len(unknown):
+        raise ValueError(
+            f"A voter must predict known classes only: {type(estimator).__name__} predicts "
+            f"{unknown.tolist()[0]!r}, which is not among {classes.tolist()}. Set the parameter "
+            "that makes it do so, such as outlier_label, to one of them, or choose another voter."
+        )
+
+
+def _positions(labels: NDArray[Any], classes: NDArray[Any]) -> Labels:
+    """Return the position of each label in ``classes``, or -1 where it is not among them."""
+    kinds = {labels.dtype.kind, classes.dtype.kind}
+    if kinds <= _NUMBERS or kinds == _TEXT:
+        found = np.searchsorted(classes, labels)
+        found[classes.take(found, mode="clip") != labels] = -1
+        return found
+    known = {label: position for position, label in enumerate(classes.tolist())}
+    return np.fromiter(map(known.get, labels.tolist(), repeat(-1)), np.intp, len(labels))
