@@ -11,7 +11,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES = $(wildcard src/skliquid/native/*.cpp src/skliquid/native/*.hpp)
 
 .PHONY: help test test-coverage test-oldest test-sanitized build debug check format reproduce reproduce-full docs clean \
-	bench bench-start bench-accuracy bench-choices bench-drift bench-files bench-cluster
+	bench bench-start bench-accuracy bench-contribution bench-choices bench-drift bench-files bench-cluster
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -61,9 +61,14 @@ bench: $(VENV)/installed  ## speed, as ratios to alternatives in the same run
 bench-start: $(VENV)/installed  ## seconds and memory of importing skliquid and of a first fit, from an empty home
 	$(BIN)/python benchmarks/start.py
 
-bench-accuracy: $(VENV)/installed  ## accuracy against other classifiers, in half an hour or so
+bench-accuracy: $(VENV)/installed  ## accuracy and probabilities against other classifiers, in half an hour or so
 	$(INSTALL) --editable '.[bench]'
-	$(BIN)/python benchmarks/accuracy.py --jobs 2
+	$(BIN)/python benchmarks/accuracy.py --jobs 2 --write docs/results/accuracy.md --figure docs/images/reliability.png
+	$(BIN)/python benchmarks/accuracy.py --tables --jobs 2 --write docs/results/tables.md
+
+bench-contribution: $(VENV)/installed  ## delegation by contribution, by own accuracy and at random, in half an hour or so
+	$(INSTALL) --editable '.[bench]'
+	$(BIN)/python benchmarks/contribution.py --jobs 2 --write docs/results/contribution.md
 
 bench-choices: $(VENV)/installed  ## do optional mechanisms, schedules and vote weights pay? In some ten minutes
 	$(INSTALL) --editable '.[bench]'

@@ -47,11 +47,6 @@ from skliquid.mechanisms.selection import at_random
 from skliquid.pools import n_passes
 
 OURS, CONTROL = "skliquid", "skliquid, pruned at random"
-N_VOTERS_AT_EQUAL_COST, N_CANDIDATES_AT_EQUAL_COST = 27, 3
-"""A pool of so many trained in full, and a search among so many, take about as many visits as we.
-
-The numbers are from the splits of ``--choose``, where visits can be compared.
-"""
 RANDOM = Mechanism(at_random, any_candidate)
 N_BINS, BINS = 15, ("n", "confidence", "right")
 MOST_ROWS, SPLITS_OF_A_TABLE = 20_000, 3
@@ -74,16 +69,16 @@ def ours(seed: int, **params: Any) -> LiquidEnsembleClassifier:
     return LiquidEnsembleClassifier(random_state=seed, **params)
 
 
-def before(seed: int) -> LiquidEnsembleClassifier:
+def before(seed: int, **changes: Any) -> LiquidEnsembleClassifier:
     """Return the ensemble with the defaults of version 0.1: hard votes, own accuracy, hinge."""
     alpha = {"alpha": LogUniform(1e-6, 1e-2)}
-    return LiquidEnsembleClassifier(
-        SGDClassifier(average=True, n_iter_no_change=1),
-        diversity=Diversity(param_distributions=alpha, feature_maps="fourier"),
-        competence="prequential",
-        voting="hard",
-        random_state=seed,
-    )
+    defaults = {
+        "estimator": SGDClassifier(average=True, n_iter_no_change=1),
+        "diversity": Diversity(param_distributions=alpha, feature_maps="fourier"),
+        "competence": "prequential",
+        "voting": "hard",
+    }
+    return LiquidEnsembleClassifier(random_state=seed, **defaults | changes)
 
 
 class Selected:
@@ -147,7 +142,7 @@ class CountedSGD(SGDClassifier):
         return self
 
 
-def halving_search(seed: int, n_candidates: int = 40) -> HalvingRandomSearchCV:
+def halving_search(seed: int) -> HalvingRandomSearchCV:
     params = {
         "alpha": loguniform(1e-6, 1e-1),
         "loss": ["log_loss", "modified_huber"],
@@ -156,7 +151,7 @@ def halving_search(seed: int, n_candidates: int = 40) -> HalvingRandomSearchCV:
     return HalvingRandomSearchCV(
         CountedSGD(random_state=seed),
         params,
-        n_candidates=n_candidates,
+        n_candidates=40,
         min_resources=60,
         cv=3,
         random_state=seed,
@@ -180,12 +175,6 @@ METHODS: dict[str, Callable[[int], Any]] = {
     ),
     "greedy selection": lambda seed: Selected(seed, greedy=True),
     "reduce-error ordering": lambda seed: Selected(seed, greedy=False),
-    "greedy selection, equal cost": lambda seed: Selected(
-        seed, greedy=True, n_voters=N_VOTERS_AT_EQUAL_COST
-    ),
-    "reduce-error ordering, equal cost": lambda seed: Selected(
-        seed, greedy=False, n_voters=N_VOTERS_AT_EQUAL_COST
-    ),
     "AdaBoost, 50 stumps": lambda seed: AdaBoostClassifier(n_estimators=50, random_state=seed),
     "AdaBoost, 350 stumps": lambda seed: AdaBoostClassifier(n_estimators=350, random_state=seed),
     "AdaBoost, 50 SGD": lambda seed: AdaBoostClassifier(
@@ -198,9 +187,6 @@ METHODS: dict[str, Callable[[int], Any]] = {
     "logistic regression": lambda _: LogisticRegression(max_iter=1000),
     "one SGDClassifier": lambda seed: SGDClassifier(random_state=seed),
     "HalvingRandomSearchCV": halving_search,
-    "HalvingRandomSearchCV, equal cost": lambda seed: halving_search(
-        seed, N_CANDIDATES_AT_EQUAL_COST
-    ),
 }
 
 

@@ -137,7 +137,7 @@ def summary(results: pd.DataFrame) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--splits", type=int, default=4)
+    parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--choose", action="store_true", help="what is for choosing settings")
     parser.add_argument("--write", type=Path, help="where to write the results as Markdown")

@@ -106,6 +106,7 @@ def ensemble(pool: str, size: int, rate: float, **options: object) -> LiquidEnse
         increment_size=size,
         delegation_rate=Rounded(rate, "floor"),
         competence="training",
+        voting="hard",
         pool=pool,
         random_state=0,
         **options,
@@ -127,7 +128,7 @@ def pool_rows(X: np.ndarray, y: np.ndarray) -> Iterator[Row]:
         yield Row(f"increment of {u} rows, {N_VOTERS} voters", aim, ours, theirs, 20)
     cut = X[:25], y[:25]
     ours, theirs = partial(pool.vote, everyone, cut[0]), loop_of("predict", loop, cut[0])
-    yield Row("accuracy of all voters, 25 rows", "3000x", ours, theirs, 50)
+    yield Row("votes of all voters, 25 rows", "3000x", ours, theirs, 50)
     for label, rows, times, aim in (
         ("2300 rows", X[N_TRAIN:], 1, "40x"),
         ("one row", X[:1], 50, "400x"),
@@ -151,6 +152,19 @@ def trial_rows(X: np.ndarray, y: np.ndarray) -> Iterator[Row]:
             partial(ensemble(p, size, rate).fit, *train) for p in ("linear", "estimator")
         )
         yield Row(f"whole trial, u = {size}, rate {rate}", aim, ours, theirs)
+
+
+def soft_rows(X: np.ndarray, y: np.ndarray) -> Iterator[Row]:
+    """Yield soft votes of twelve voters against hard ones: the ratio is above 1/2."""
+    ensembles = {
+        voting: LiquidEnsembleClassifier(voting=voting, random_state=0).fit(
+            X[:N_TRAIN], y[:N_TRAIN]
+        )
+        for voting in ("soft", "hard")
+    }
+    for label, rows, times in (("2300 rows", X[N_TRAIN:], 5), ("one row", X[:1], 50)):
+        ours, theirs = (partial(ensembles[v].predict, rows) for v in ("soft", "hard"))
+        yield Row(f"predict, {label}, soft against hard votes", "0.5x", ours, theirs, times)
 
 
 def other_rows(X: np.ndarray, y: np.ndarray) -> Iterator[Row]:
@@ -200,7 +214,7 @@ def rows_of_twelve(name: str, options: dict, X: np.ndarray, y: np.ndarray) -> It
 
 
 def all_rows(X: np.ndarray, y: np.ndarray) -> list[Row]:
-    return [row for part in (pool_rows, trial_rows, other_rows) for row in part(X, y)]
+    return [row for part in (pool_rows, trial_rows, soft_rows, other_rows) for row in part(X, y)]
 
 
 def figures(X: np.ndarray, y: np.ndarray) -> list[tuple[str, str, str]]:

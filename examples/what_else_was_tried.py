@@ -27,7 +27,7 @@ from skliquid.estimates import MeanEstimate
 from skliquid.experiments.estimates import published
 from skliquid.experiments.spec import LABELS
 from skliquid.experiments.variations import SETTINGS as PUBLISHED_SETTINGS
-from skliquid.mechanisms.selection import least_accurate
+from skliquid.mechanisms.selection import least_competent
 from skliquid.schedules import Rounded
 
 SETTINGS = {name: setting for setting, name in PUBLISHED_SETTINGS.items()}
@@ -100,7 +100,7 @@ def at_least_as_good(gain: NDArray[Any], _: NDArray[Any]) -> NDArray[Any]:
     return (gain >= 0).astype(float)
 
 
-AT_LEAST_AS_GOOD = Mechanism(least_accurate, at_least_as_good)
+AT_LEAST_AS_GOOD = Mechanism(least_competent, at_least_as_good)
 
 READINGS: dict[str, dict[str, Any]] = {
     "as reconstructed": {},

@@ -24,8 +24,8 @@ def calibrated(*increments):
     """Return the calibration after increments of (shares, y) or (shares, y, weight)."""
     calibration = Calibration.empty()
     for shares, y, *weight in increments:
-        weight = weight[0] if weight else None
-        calibration = calibration.update(GroupAnswers.of(shares, y, weight, is_soft=True))
+        answers = GroupAnswers.of(shares, y, weight[0] if weight else None, is_soft=True)
+        calibration = calibration.update(answers)
     return calibration
 
 

@@ -31,7 +31,7 @@ from small_ensembles import SGD, same, small
 
 from skliquid import LiquidEnsembleClassifier, Mechanism
 from skliquid.mechanisms import OF_THE_PAPER, as_mechanism
-from skliquid.mechanisms.selection import least_accurate
+from skliquid.mechanisms.selection import least_competent
 from skliquid.schedules import FixedCount
 
 # What comes out
@@ -140,8 +140,8 @@ def squared(gain, weight):
 
 def test_a_users_own_mechanism_works_where_a_name_does(binary):
     X, y = binary
-    as_object = small(mechanism=Mechanism(least_accurate, squared)).fit(X, y)
-    as_pair = small(mechanism=(least_accurate, squared)).fit(X, y)
+    as_object = small(mechanism=Mechanism(least_competent, squared)).fit(X, y)
+    as_pair = small(mechanism=(least_competent, squared)).fit(X, y)
     assert same(as_object, as_pair, X)
     assert len(as_pair.estimators_) == 3
 
@@ -450,7 +450,7 @@ def test_two_rows_are_enough():
 
 def test_clone_and_pickle(binary):
     X, y = binary
-    ensemble = small(mechanism=Mechanism(least_accurate, squared), delegation_rate=FixedCount(2))
+    ensemble = small(mechanism=Mechanism(least_competent, squared), delegation_rate=FixedCount(2))
     fitted = clone(ensemble).fit(X, y)
     assert not hasattr(ensemble, "estimators_")
     assert not hasattr(clone(fitted), "record_")

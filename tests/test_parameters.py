@@ -11,7 +11,7 @@ from small_ensembles import FEW_X as X
 from small_ensembles import FEW_Y as Y
 from small_ensembles import of_four as small
 
-from skliquid.mechanisms.selection import least_accurate
+from skliquid.mechanisms.selection import least_competent
 from skliquid.schedules import FixedCount
 
 
@@ -105,21 +105,21 @@ def test_a_parameter_out_of_range_is_named_with_its_rule_and_value(parameter, va
             {"estimator": KNeighborsClassifier(), "increment_size": 3},
             "Expected n_neighbors <= n_samples_fit",
         ),
-        ({"mechanism": (least_accurate,)}, r"a Mechanism or a pair \(selection, probability\)"),
+        ({"mechanism": (least_competent,)}, r"a Mechanism or a pair \(selection, probability\)"),
         (
             {"delegation_rate": lambda t: 7},
             "delegation_rate at increment 1 must be a share between 0 and 1: got 7",
         ),
         (
-            {"mechanism": (least_accurate, lambda gain, weight: -gain), "n_estimators": 30},
+            {"mechanism": (least_competent, lambda gain, weight: -gain), "n_estimators": 30},
             "likelihoods of zero or more",
         ),
         (
-            {"mechanism": (least_accurate, lambda gain, weight: gain * np.nan)},
+            {"mechanism": (least_competent, lambda gain, weight: gain * np.nan)},
             r"finite likelihoods, got \[nan\]",
         ),
         (
-            {"mechanism": (least_accurate, lambda gain, weight: gain * 0), "n_estimators": 30},
+            {"mechanism": (least_competent, lambda gain, weight: gain * 0), "n_estimators": 30},
             "a positive likelihood for some candidate when one is better, got zero for all",
         ),
     ],

@@ -14,7 +14,7 @@ from small_ensembles import of_four as small
 
 from skliquid import Competence
 from skliquid.mechanisms import revocable
-from skliquid.mechanisms.selection import least_accurate
+from skliquid.mechanisms.selection import least_competent
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_slope_needs_a_memory_of_two_increments():
 def test_training_does_not_continue_from_a_call_that_failed_in_an_increment():
     ensemble = small(n_estimators=30).partial_fit(X[:30], Y[:30], classes=[0, 1])
     before = ensemble.training_cost_
-    ensemble.set_params(mechanism=(least_accurate, lambda gain, weight: gain * np.nan))
+    ensemble.set_params(mechanism=(least_competent, lambda gain, weight: gain * np.nan))
     with pytest.raises(ValueError, match="finite likelihoods"):
         ensemble.partial_fit(X[30:], Y[30:])
     assert ensemble.training_cost_ == before

@@ -13,6 +13,7 @@ POWERS: Floats = 2.0 ** np.arange(-5, 2.01, 0.25)
 
 FEWEST_ROWS = 50
 _MEMORY = 0.8
+_FLAT = 1e-9  # differences of log-loss per row that decide nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +90,8 @@ class Calibration:
 
     @property
     def power(self) -> float:
-        """The inverse temperature of least log-loss; 1 where too few rows were answered."""
-        if self.n_rows < FEWEST_ROWS:
+        """The inverse temperature of least log-loss; 1 on few rows, or if none is better."""
+        if self.n_rows < FEWEST_ROWS or np.ptp(self.losses) <= _FLAT * self.weight:
             return 1.0
         k = int(np.argmin(self.losses))
         if k in (0, len(POWERS) - 1):

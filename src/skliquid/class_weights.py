@@ -36,25 +36,28 @@ class ClassCounts:
         return ClassCounts(both, counts)
 
 
-def with_class_weights(rows: Rows, class_weight: Any, counts: ClassCounts) -> Rows:
-    r"""Return ``rows``, with labels as given, weighted by class.
+def with_class_weights(rows: Rows, class_weight: Any, counts: ClassCounts | None = None) -> Rows:
+    r"""Return ``rows``, with labels as given, weighted by class; those of weight zero are left out.
 
-    ``"balanced"`` gives a row of class c the weight :math:`n / (C n_c)`, for :math:`n_c` of the
-    :math:`n` rows so far and C classes so far, so that all classes count the same.
+    ``"balanced"`` gives a row of class c the weight :math:`n / (C n_c)`, for :math:`n_c` of
+    :math:`n` rows and C classes, so that all classes count the same. These numbers are ``counts``,
+    or without them those of ``rows``.
 
     Examples
     --------
     >>> rows = Rows(np.zeros((3, 1)), np.array([0, 0, 1]))
-    >>> with_class_weights(rows, "balanced", ClassCounts().plus(rows.y)).sample_weight.tolist()
+    >>> with_class_weights(rows, "balanced").sample_weight.tolist()
     [0.75, 0.75, 1.5]
     """
+    rows = rows.without_zero_weights()
     if class_weight is None:
         return rows
+    counts = ClassCounts().plus(rows.y) if counts is None else counts
     labels, places = np.unique(rows.y, return_inverse=True)
     weights = _weights(labels, class_weight, counts)[places]
     if rows.sample_weight is not None:
         weights = weights * rows.sample_weight
-    return rows._replace(sample_weight=weights)
+    return rows._replace(sample_weight=weights).without_zero_weights()
 
 
 def _weights(labels: NDArray[Any], class_weight: Any, counts: ClassCounts) -> Floats:

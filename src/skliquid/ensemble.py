@@ -13,18 +13,17 @@ from skliquid import parameters, presets
 from skliquid.arrays import Voters
 from skliquid.budget import Budget
 from skliquid.class_weights import (
-    ClassCounts,
     check_class_weight,
     check_labels_are_known,
     with_class_weights,
 )
-from skliquid.competence import MEASURES, Competence, as_competence
+from skliquid.competence import as_competence
 from skliquid.composition import EstimatorComposition
 from skliquid.discovery import resolve_classes
 from skliquid.diversity import Diversity, VoterSpec, as_diversity, row_sample
 from skliquid.fitted import Fitted, FittedVotes, evaluation
 from skliquid.increments import slices
-from skliquid.mechanisms import MECHANISMS, Mechanism, as_mechanism
+from skliquid.mechanisms import as_mechanism
 from skliquid.parameters import has_methods, one_of, positive_integer, positive_share
 from skliquid.pools import check_accepted, pool_for, pool_names
 from skliquid.progress import print_line, with_progress
@@ -43,7 +42,6 @@ from skliquid.validation import (
     encode,
     warn_if_one_class_wins,
 )
-from skliquid.voting import VOTINGS
 
 
 class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
@@ -177,20 +175,9 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
     (True, 50)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = parameters.OF_DELEGATION | {
         "estimator": [has_methods("fit"), list, None],
         "n_estimators": [positive_integer],
-        "n_final": [one_of(["auto"]), positive_integer],
-        "mechanism": [one_of(MECHANISMS), Mechanism, tuple],
-        "delegation_rate": [
-            one_of(["auto"]),
-            parameters.share,
-            callable,
-            has_methods("n_delegators"),
-        ],
-        "increment_size": [one_of(["auto"]), positive_integer],
-        "competence": [one_of(MEASURES), Competence],
-        "voting": [one_of(VOTINGS)],
         "class_weight": [one_of(["balanced"]), dict, None],
         "final_fit": ["boolean"],
         "bootstrap": ["boolean"],
@@ -202,7 +189,6 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         "pool": [one_of(pool_names()), has_methods("pool_for")],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -283,13 +269,10 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         """
         self.check_parameters()
         given = check_rows(self, X, y, sample_weight, self._estimators(), reset=True)
-        rows = given.without_zero_weights()
-        check_two_classes(rows.y)
-        rows = with_class_weights(rows, self.class_weight, ClassCounts().plus(rows.y))
-        rows = rows.without_zero_weights()
+        check_labels_are_known(self.class_weight, np.unique(given.y))
+        rows = with_class_weights(given, self.class_weight)
         check_two_classes(rows.y)
         classes, labels = np.unique(rows.y, return_inverse=True)
-        check_labels_are_known(self.class_weight, np.unique(given.y))
         rows, eval_set = rows._replace(y=labels), check_eval_set(self, eval_set, classes)
 
         budget = Budget(self.max_cost, self.max_seconds)
@@ -307,9 +290,9 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
                 print_line(f"final fit of {len(training.graph.representatives)} representatives")
             budget.finish(training, rows)
         budget.conclude(training)
-        warn_if_one_class_wins(training.group, classes)
         fitted = Fitted(classes, given.n_rows, rows.X.dtype, training, spec)
         self._fitted = fitted.without_delegators(rules, training_is_over=True)
+        warn_if_one_class_wins(training.group, classes)
         return self
 
     def partial_fit(
@@ -357,7 +340,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         eval_set = check_eval_set(self, eval_set, all_classes)
         fitted, counts = before, before.counts.plus(given.without_zero_weights().y)
         if len(all_classes) > 1:
-            rows = with_class_weights(rows, self.class_weight, counts).without_zero_weights()
+            rows = with_class_weights(rows, self.class_weight, counts)
             rows = rows._replace(y=encode(rows.y, all_classes))
             fitted = self._train_more(before, rows, all_classes, eval_set)
         n_seen = before.n_samples_seen + given.n_rows
@@ -382,9 +365,8 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
             The ensemble. Delegations and weights stay; ``training_cost_`` grows.
         """
         training = self._ready()
-        rows = self._check_rows(X, y, sample_weight).without_zero_weights()
-        rows = with_class_weights(rows, self.class_weight, ClassCounts().plus(rows.y))
-        check_two_classes(rows.without_zero_weights().y)
+        rows = with_class_weights(self._check_rows(X, y, sample_weight), self.class_weight)
+        check_two_classes(rows.y)
         finish(training, rows._replace(y=encode(rows.y, self.classes_)))
         return self
 
@@ -420,7 +402,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         spec: Any = before.spec
         kept: Any = before.discovery and before.discovery.rows
         pool = pool_for(self.pool, spec, classes, self.n_jobs)
-        kept = with_class_weights(kept, self.class_weight, ClassCounts().plus(kept.y))
+        kept = with_class_weights(kept, self.class_weight)
         visits = pool.train(voters, kept._replace(y=encode(kept.y, classes)))
         return training.with_pool(pool, visits)
 

@@ -128,7 +128,8 @@ class FittedVotes(ABC):
         """
         training = self._ready()
         X = self._check_X(X, self._voting.method, "margins")
-        values = decision_values(self._probabilities(training, X))
+        power = training.calibration.power if self._voting.is_soft else 1.0
+        values = decision_values(self._shares(training, X), power)
         is_certain = np.flatnonzero(np.isinf(values).any(axis=1))
         if len(is_certain):
             group, rows = self._group(training), X[is_certain]
@@ -137,9 +138,12 @@ class FittedVotes(ABC):
         return values[:, 1] if len(self.classes_) == 2 else values
 
     def _probabilities(self, training: Training, X: Any) -> Floats:
-        voting = self._voting
-        shares = self._group(training).combined(voting.shares, voting.method, X)
-        return tempered(shares, training.calibration.power) if voting.is_soft else shares
+        shares = self._shares(training, X)
+        return tempered(shares, training.calibration.power) if self._voting.is_soft else shares
+
+    def _shares(self, training: Training, X: Any) -> Floats:
+        """Return class probabilities before calibration."""
+        return self._group(training).combined(self._voting.shares, self._voting.method, X)
 
     def _group(self, training: Training) -> "Group":
         return Group.of(training, as_mechanism(self.mechanism), len(self.classes_))

@@ -13,7 +13,10 @@ from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, St
 from sklearn.utils.metaestimators import _BaseComposition
 
 from skliquid.checks import check_n_final
+from skliquid.competence import MEASURES, Competence
 from skliquid.diversity import Diversity, is_auto
+from skliquid.mechanisms import MECHANISMS, Mechanism
+from skliquid.voting import VOTINGS
 
 Constraint: TypeAlias = Any
 Composition: TypeAlias = _BaseComposition
@@ -32,6 +35,18 @@ def one_of(names: Sequence[str] | Mapping[str, Any]) -> Constraint:
 def has_methods(*methods: str) -> Constraint:
     """Return the constraint that a parameter is an object with ``methods``."""
     return HasMethods(list(methods))
+
+
+OF_DELEGATION: dict[str, list[Constraint]] = {
+    "n_final": [one_of(["auto"]), positive_integer],
+    "mechanism": [one_of(MECHANISMS), Mechanism, tuple],
+    "delegation_rate": [one_of(["auto"]), share, callable, has_methods("n_delegators")],
+    "increment_size": [one_of(["auto"]), positive_integer],
+    "competence": [one_of(MEASURES), Competence],
+    "voting": [one_of(VOTINGS)],
+    "random_state": ["random_state"],
+}
+"""Parameters of every ensemble whose voters delegate."""
 
 
 def check_delegation(

@@ -11,19 +11,12 @@ from sklearn.utils import Tags, check_consistent_length, check_random_state, col
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from skliquid.competence import MEASURES, Competence, as_competence
+from skliquid.competence import as_competence
 from skliquid.fitted import Fitted, FittedVotes
 from skliquid.fitted_voters import fitted_voters, known_features
 from skliquid.increments import slices
-from skliquid.mechanisms import MECHANISMS, FastestLearners, Mechanism, as_mechanism
-from skliquid.parameters import (
-    check_delegation,
-    has_methods,
-    one_of,
-    positive_integer,
-    share,
-    shared_tags,
-)
+from skliquid.mechanisms import MECHANISMS, FastestLearners, as_mechanism
+from skliquid.parameters import OF_DELEGATION, check_delegation, shared_tags
 from skliquid.pools import FittedPool, FittedVoter
 from skliquid.record import INCREMENTS_KEPT
 from skliquid.rows import Rows
@@ -36,7 +29,6 @@ from skliquid.validation import (
     refuse_lazy_frame,
     refuse_wrong_indices,
 )
-from skliquid.voting import VOTINGS
 
 _CANNOT_BE_FITTED = (
     "A pruned ensemble must not be cloned or fitted: its voters were fitted elsewhere. Call "
@@ -63,15 +55,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         As in :class:`~skliquid.LiquidEnsembleClassifier`.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_final": [one_of(["auto"]), positive_integer],
-        "mechanism": [one_of(MECHANISMS), Mechanism, tuple],
-        "delegation_rate": [one_of(["auto"]), share, callable, has_methods("n_delegators")],
-        "increment_size": [one_of(["auto"]), positive_integer],
-        "competence": [one_of(MEASURES), Competence],
-        "voting": [one_of(VOTINGS)],
-        "random_state": ["random_state"],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = OF_DELEGATION
     _way_to_fit = "call skliquid.prune"
 
     def __init__(

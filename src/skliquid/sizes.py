@@ -17,13 +17,17 @@ LEVEL = 0.2
 """The level of significance at which a voter counts as weaker than the group."""
 
 
+_ROUNDING = 1e-12
+
+
 @dataclass(frozen=True)
 class Sizes:
     """How many representatives remain: a number, or between two as the data say.
 
     Until ``most`` are left, as many delegate as ``schedule`` says. From there to ``least``, as many
     as ``more`` says, but only voters that are significantly less competent than the group, so that
-    delegation ends by itself when no further one is expected to help beyond chance.
+    delegation ends by itself when no further one is expected to help beyond chance. Voters are
+    compared again at each increment, so that in the end some have delegated by chance.
     """
 
     least: int
@@ -78,4 +82,4 @@ def are_weak(graph: DelegationGraph, competence: Estimate) -> NDArray[np.bool_]:
     voters = graph.representatives
     _, high = confidence_interval(competence.mean, competence.n_answers, competence.variance, LEVEL)
     group = np.average(competence.mean[voters], weights=graph.weights[voters])
-    return high[voters] < group
+    return high[voters] < group - _ROUNDING

@@ -171,8 +171,8 @@ def check_two_classes(y: NDArray[Any]) -> None:
     """Raise unless ``y``, the labels with a weight above zero, holds two classes."""
     if len(y) == 0:
         raise ValueError(
-            "sample_weight must be above zero for some rows: all are zero. Give rows of at least "
-            "two classes a positive weight."
+            "sample_weight and class_weight must be above zero for some rows: all are zero. Give rows "
+            "of at least two classes a positive weight."
         )
     if len(np.unique(y)) == 1:
         raise ValueError(

@@ -124,14 +124,26 @@ def tempered(shares: Floats, power: float) -> Floats:
     return powers
 
 
-def decision_values(shares: Floats) -> Floats:
-    r"""Return the log-odds of each class, infinite where it is certain.
+def decision_values(shares: Floats, power: float = 1.0) -> Floats:
+    r"""Return the log-odds of each class at an inverse temperature; infinite where it is certain.
 
-    .. math:: \log S_c - \log \sum_{k \neq c} S_k
+    .. math:: \beta \log S_c - \log \sum_{k \neq c} S_k^\beta
+
+    Examples
+    --------
+    >>> decision_values(np.array([[0.25, 0.75], [1.0, 0.0]])).round(3).tolist()
+    [[-1.099, 1.099], [inf, -inf]]
     """
-    others = shares[:, ::-1] if shares.shape[1] == 2 else 1 - shares
     with np.errstate(divide="ignore"):
-        return np.log(shares) - np.log(np.maximum(others, 0))
+        logs = power * np.log(shares)
+        if shares.shape[1] == 2:
+            return logs - logs[:, ::-1]
+        largest, rows = logs.max(axis=1, keepdims=True), np.arange(len(logs))
+        total, first = np.logaddexp.reduce(logs, axis=1, keepdims=True), logs.argmax(axis=1)
+        values = logs - total - np.log1p(-np.minimum(np.exp(logs - total), 0.75))
+        logs_of_others = np.where(np.arange(logs.shape[1]) == first[:, None], -np.inf, logs)
+        of_first = logs[rows, first] - np.logaddexp.reduce(logs_of_others, axis=1)
+    return np.where(logs == largest, of_first[:, None], values)  # which are exact below a half
 
 
 def refined(values: Floats, margins: Floats) -> Floats:

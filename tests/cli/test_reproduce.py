@@ -31,14 +31,14 @@ n_final = 4
 OWN = """
 import numpy as np
 from skliquid import Mechanism
-from skliquid.mechanisms.selection import least_accurate
+from skliquid.mechanisms.selection import least_competent
 
 
 def bold(gain, weight):
     return np.maximum(gain, 0) ** 3
 
 
-mine = Mechanism(least_accurate, bold)
+mine = Mechanism(least_competent, bold)
 """
 
 

@@ -21,7 +21,7 @@ from skliquid import DaskPool, Diversity, LiquidEnsembleClassifier
 from skliquid.cluster import ClusterError
 from skliquid.mechanisms import Mechanism
 from skliquid.mechanisms.probability import better
-from skliquid.mechanisms.selection import least_accurate
+from skliquid.mechanisms.selection import least_competent
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SGD = SGDClassifier(max_iter=20)
@@ -106,6 +106,34 @@ def test_partial_fit_gives_the_bits_of_one_machine(cluster, binary, name):
     assert np.array_equal(there.predict(X), here.predict(X))
 
 
+@pytest.mark.parametrize("data", ["binary", "multiclass"])
+@pytest.mark.parametrize("way", ["fit", "partial_fit"])
+def test_soft_votes_by_contribution_have_the_bits_of_one_machine(cluster, request, data, way):
+    X, y = (part[:300] for part in request.getfixturevalue(data))
+    asked = {
+        **SETTINGS["mixed"],
+        "competence": "contribution",
+        "voting": "soft",
+        "class_weight": {0: 3.0},
+        "n_final": "auto",
+        "increment_size": 20,
+    }
+    here, there = ensemble(**asked), ensemble(**asked, pool=DaskPool(cluster.client))
+    for trained in (here, there):
+        if way == "fit":
+            trained.fit(X, y)
+        for start in range(0, 120, 40) if way == "partial_fit" else ():
+            rows = slice(start, start + 40)
+            trained.partial_fit(X[rows], y[rows], classes=np.unique(y))
+    assert digest(there) == digest(here)
+    assert there.temperature_ == here.temperature_ != 1
+    assert np.array_equal(there.delegation_graph_.delegation, here.delegation_graph_.delegation)
+    assert len(here.estimators_) < 24
+    for rows in (X, 1000 * X):  # the margins of rows that are certain are asked for, too
+        for method in ("predict_proba", "decision_function", "predict"):
+            assert np.array_equal(getattr(there, method)(rows), getattr(here, method)(rows))
+
+
 def test_more_than_two_classes_and_a_budget(cluster, multiclass):
     X, y = multiclass
     fits = [
@@ -161,7 +189,7 @@ def killing(cluster, at_call):
             cluster.start_workers(1)
         return better(gain, weight)
 
-    return Mechanism(least_accurate, better_and_killing)
+    return Mechanism(least_competent, better_and_killing)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +199,7 @@ def killing(cluster, at_call):
 def test_a_worker_killed_in_training_does_not_change_a_bit(cluster, binary, asked):
     X, y = binary
     asked = asked | {"bootstrap": True, "delegation_rate": 0.1}
-    calm = ensemble(**asked, mechanism=Mechanism(least_accurate, better)).fit(X, y)
+    calm = ensemble(**asked, mechanism=Mechanism(least_competent, better)).fit(X, y)
     pool = DaskPool(cluster.client, checkpoint_every=6)
     n_dead = len(cluster.workers) - len(cluster.living())
     disturbed = ensemble(**asked, mechanism=killing(cluster, at_call=2), pool=pool).fit(X, y)

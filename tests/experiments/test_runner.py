@@ -6,8 +6,8 @@ import time
 from pathlib import Path
 
 import pytest
-from experiments.conftest import SMALL
 
+from experiments.conftest import SMALL
 from skliquid.experiments.runner import run_trials
 from skliquid.experiments.store import Store
 from skliquid.experiments.trial import Trial
@@ -18,7 +18,7 @@ DEADLY = """
 import os, signal, pathlib
 from skliquid.mechanisms import Mechanism
 from skliquid.mechanisms.probability import better
-from skliquid.mechanisms.selection import least_accurate
+from skliquid.mechanisms.selection import least_competent
 
 
 def killed(gain, weight):
@@ -37,7 +37,7 @@ def failing(gain, weight):
     raise RuntimeError("no way")
 
 
-always, once, wrong = (Mechanism(least_accurate, f) for f in (killed, killed_once, failing))
+always, once, wrong = (Mechanism(least_competent, f) for f in (killed, killed_once, failing))
 """
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from skliquid import DelegationGraph, Mechanism
 from skliquid.mechanisms import CANDIDATES, MECHANISMS, Knowledge, as_mechanism
 from skliquid.mechanisms.probability import better
-from skliquid.mechanisms.selection import least_accurate
+from skliquid.mechanisms.selection import least_competent
 
 ONE_WAY = [name for name, mechanism in MECHANISMS.items() if not mechanism.is_revocable]
 
@@ -67,7 +67,7 @@ def test_the_weakest_chooses_first_and_the_next_sees_its_weight():
         return (gain == gain.max()).astype(float)
 
     accuracy = np.array([0.5, 0.25, 1.0])
-    after = Mechanism(least_accurate, spy).delegate(DelegationGraph.direct(3), accuracy, 2, rng())
+    after = Mechanism(least_competent, spy).delegate(DelegationGraph.direct(3), accuracy, 2, rng())
     assert seen == [([0.25, 0.75], [1, 1]), ([0.5], [2])]
     assert after.delegation.tolist() == [2, 2, 2]
 
@@ -123,7 +123,7 @@ def test_with_voters_as_candidates_the_weight_goes_to_the_guru():
     ],
 )
 def test_wrong_likelihoods_are_refused(likelihood, message):
-    mechanism = Mechanism(least_accurate, likelihood)
+    mechanism = Mechanism(least_competent, likelihood)
     with (
         pytest.raises(ValueError, match=f"mechanism must give .*{message}"),
         np.errstate(divide="ignore"),
@@ -132,7 +132,7 @@ def test_wrong_likelihoods_are_refused(likelihood, message):
 
 
 def test_likelihoods_with_an_infinite_sum_are_refused():
-    huge = Mechanism(least_accurate, lambda gain, weight: np.full(len(gain), 1e308))
+    huge = Mechanism(least_competent, lambda gain, weight: np.full(len(gain), 1e308))
     with (
         pytest.raises(ValueError, match=r"likelihoods with a finite sum, got 1e\+308 among them"),
         np.errstate(over="ignore"),
@@ -165,7 +165,7 @@ def test_no_voter_delegates_twice():
 def test_mechanisms_pickle_compare_and_print():
     for name, mechanism in MECHANISMS.items():
         assert pickle.loads(pickle.dumps(mechanism)) == mechanism, name
-    assert "least_accurate" in repr(MECHANISMS["max"])
+    assert "least_competent" in repr(MECHANISMS["max"])
 
 
 def test_a_mechanism_is_a_pair_of_functions():
@@ -176,10 +176,10 @@ def test_a_mechanism_is_a_pair_of_functions():
 @pytest.mark.parametrize("together", [tuple, list])
 def test_a_refinement_may_be_a_plain_function(together):
     def not_the_best(situation):
-        return situation.accuracy[situation.choices] < 0.8
+        return situation.competence[situation.choices] < 0.8
 
-    picky = Mechanism(least_accurate, better, together([not_the_best]))
-    assert picky == Mechanism(least_accurate, better, (not_the_best,))
+    picky = Mechanism(least_competent, better, together([not_the_best]))
+    assert picky == Mechanism(least_competent, better, (not_the_best,))
     accuracy = np.array([0.25, 0.5, 0.9])
     after = picky.delegate(DelegationGraph.direct(3), accuracy, 1, rng())
     assert after.delegation.tolist() == [1, 1, 2]
@@ -188,7 +188,7 @@ def test_a_refinement_may_be_a_plain_function(together):
 @pytest.mark.parametrize("wrong", [better, (dict,), (0.2,), None, "capped"])
 def test_refinements_are_a_tuple_of_functions(wrong):
     with pytest.raises(TypeError, match="refinements must be a tuple of functions, got"):
-        Mechanism(least_accurate, better, wrong)
+        Mechanism(least_competent, better, wrong)
 
 
 @pytest.mark.parametrize(
@@ -202,7 +202,7 @@ def test_refinements_are_a_tuple_of_functions(wrong):
     ],
 )
 def test_wrong_factors_are_refused(factors, message):
-    mechanism = Mechanism(least_accurate, better, (lambda situation: factors,))
+    mechanism = Mechanism(least_competent, better, (lambda situation: factors,))
     with pytest.raises(ValueError, match=f"refinements must give {message}"):
         mechanism.delegate(DelegationGraph.direct(3), np.array([0.2, 0.4, 0.6]), 1, rng())
 
@@ -228,7 +228,7 @@ def test_a_delegator_of_this_increment_weighs_nothing_for_the_next():
         seen.append(weight.tolist())
         return (gain == gain.max()).astype(float)
 
-    mechanism = Mechanism(least_accurate, spy, weight_of="candidate", candidates="voters")
+    mechanism = Mechanism(least_competent, spy, weight_of="candidate", candidates="voters")
     accuracy = np.array([0.1, 0.2, 0.3])
     mechanism.delegate(DelegationGraph.direct(3), accuracy, 2, rng())
     assert seen == [[1, 1], [0, 2]]
@@ -255,10 +255,10 @@ def test_representatives_weigh_the_same_whichever_weight_is_compared():
 )
 def test_unknown_options_are_refused(option, message):
     with pytest.raises(ValueError, match=message):
-        Mechanism(least_accurate, better, **option)
+        Mechanism(least_competent, better, **option)
 
 
 def test_negative_likelihoods_are_named_even_when_all_sum_to_zero():
-    mechanism = Mechanism(least_accurate, lambda gain, weight: np.array([1, -1]))
+    mechanism = Mechanism(least_competent, lambda gain, weight: np.array([1, -1]))
     with pytest.raises(ValueError, match="likelihoods of zero or more, got -1"):
         mechanism.delegate(DelegationGraph.direct(3), np.array([0.2, 0.4, 0.6]), 1, rng())

@@ -8,7 +8,7 @@ from skliquid.competence import Competence
 from skliquid.estimates import wilson
 from skliquid.mechanisms import Knowledge, Situation, as_mechanism
 from skliquid.mechanisms.probability import better
-from skliquid.mechanisms.selection import least_accurate
+from skliquid.mechanisms.selection import least_competent
 
 # Two refinements as users write them: a cap on weights, and only significantly better candidates
 
@@ -18,14 +18,14 @@ def capped(situation, share=0.2):
 
 
 def confident(situation):
-    low, high = wilson(situation.accuracy, situation.knowledge.n_answers, 0.1)
+    low, high = wilson(situation.competence, situation.knowledge.n_answers, 0.1)
     return low[situation.choices] > high[situation.delegator]
 
 
 @given(st.integers(3, 40), st.floats(0.05, 1), st.integers(0, 99))
 def test_no_voter_carries_more_than_a_cap_allows(n_voters, share, seed):
     rng = np.random.default_rng(seed)
-    mechanism = Mechanism(least_accurate, better, (lambda situation: capped(situation, share),))
+    mechanism = Mechanism(least_competent, better, (lambda situation: capped(situation, share),))
     graph, accuracy = DelegationGraph.direct(n_voters), rng.random(n_voters)
     for _ in range(4):
         graph = mechanism.delegate(graph, accuracy, len(graph.representatives) - 1, rng)
@@ -35,7 +35,7 @@ def test_no_voter_carries_more_than_a_cap_allows(n_voters, share, seed):
 
 def test_without_a_cap_a_dictator_may_arise():
     rng, accuracy = np.random.default_rng(0), np.arange(20) / 20
-    free = Mechanism(least_accurate, better)
+    free = Mechanism(least_competent, better)
     assert free.delegate(DelegationGraph.direct(20), accuracy, 19, rng).weights.max() == 20
 
 
@@ -48,13 +48,13 @@ def test_a_situation_is_that_of_the_delegator():
 
     graph, accuracy = DelegationGraph([1, 1, 2, 3]), np.array([0.1, 0.2, 0.5, 0.9])
     knowledge, rng = Knowledge(np.arange(4)), np.random.default_rng(0)
-    mechanism = Mechanism(least_accurate, better, (spy,))
+    mechanism = Mechanism(least_competent, better, (spy,))
     mechanism.delegate(graph, accuracy, 1, rng, knowledge=knowledge)
     (situation,) = situations
     assert isinstance(situation, Situation)
     assert (situation.delegator, situation.choices.tolist()) == (1, [2, 3])
     assert (situation.weight.tolist(), situation.own_weight, situation.n_voters) == ([1, 1], 2, 4)
-    assert situation.accuracy is accuracy
+    assert situation.competence is accuracy
     assert situation.gain.tolist() == pytest.approx([0.3, 0.7])
     assert situation.knowledge is knowledge
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from skliquid.mechanisms.selection import at_random, least_accurate, nobody
+from skliquid.mechanisms.selection import at_random, least_competent, nobody
 
 accuracies = st.lists(st.sampled_from([0.25, 0.5, 0.75, 1.0]), min_size=1, max_size=20)
 
@@ -13,7 +13,7 @@ def test_nobody_selects_nobody():
     assert nobody(np.array([0.1, 0.9]), 1, np.random.default_rng(0)).tolist() == []
 
 
-@pytest.mark.parametrize("selection", [at_random, least_accurate])
+@pytest.mark.parametrize("selection", [at_random, least_competent])
 @given(accuracies, st.data())
 def test_as_many_are_selected_as_asked_for(selection, accuracy, data):
     n = data.draw(st.integers(0, len(accuracy)))
@@ -22,10 +22,10 @@ def test_as_many_are_selected_as_asked_for(selection, accuracy, data):
 
 
 @given(accuracies, st.data())
-def test_nobody_left_is_worse_than_the_least_accurate(accuracy, data):
+def test_nobody_left_is_worse_than_the_least_competent(accuracy, data):
     n = data.draw(st.integers(1, len(accuracy)))
     accuracy = np.array(accuracy)
-    selected = least_accurate(accuracy, n, np.random.default_rng(0))
+    selected = least_competent(accuracy, n, np.random.default_rng(0))
     left = np.delete(accuracy, selected)
     assert accuracy[selected].max() <= left.min(initial=1)
 
@@ -34,7 +34,7 @@ def test_nobody_left_is_worse_than_the_least_accurate(accuracy, data):
     ("selection", "accuracy", "probability"),
     [
         (at_random, [0.1, 0.5, 0.9, 0.9], [0.5, 0.5, 0.5, 0.5]),
-        (least_accurate, [0.1, 0.5, 0.5, 0.5], [1, 1 / 3, 1 / 3, 1 / 3]),
+        (least_competent, [0.1, 0.5, 0.5, 0.5], [1, 1 / 3, 1 / 3, 1 / 3]),
     ],
 )
 def test_ties_are_broken_evenly_and_not_by_index(selection, accuracy, probability):

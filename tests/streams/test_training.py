@@ -12,23 +12,31 @@ from sklearn.linear_model import SGDClassifier
 from skliquid import LiquidEnsembleClassifier, train_on
 from skliquid.streams import increments_from, load_model
 
+FOLDER = str(Path(__file__).parent)
 SCRIPT = """
 import sys
 sys.path.insert(0, {folder!r})
-from test_training import digest, trained
+from test_training import digest, {train}
 path, kept = sys.argv[1:]
-print(digest(trained(path, kept, report=lambda p: print(p.n_rows, flush=True)), path))
+print(digest({train}(path, kept, report=lambda p: print(p.n_rows, flush=True)), path))
 """
 
 
 def ensemble(estimator=None, **params):
-    return LiquidEnsembleClassifier(estimator, n_estimators=24, n_final=4, random_state=0, **params)
+    params = {"n_estimators": 24, "n_final": 4, "random_state": 0} | params
+    return LiquidEnsembleClassifier(estimator, **params)
 
 
-def trained(path, checkpoint=None, voter=None, **options):
+def trained(path, checkpoint=None, voter=None, params=None, **options):
     options = {"increment_size": 50, "every": 2} | options
-    model = ensemble(voter or SGDClassifier())
+    model = ensemble(voter or SGDClassifier(), **params or {})
     return train_on(path, target="ill", ensemble=model, checkpoint=checkpoint, **options)
+
+
+def balanced(path, checkpoint=None, **options):
+    """Return a model of a table in which one class is rare, by soft votes and balanced weights."""
+    params = {"class_weight": "balanced", "voting": "soft", "competence": "contribution"}
+    return trained(path, checkpoint, params=params, **options)
 
 
 def digest(model, path):
@@ -107,7 +115,7 @@ def test_a_stopped_run_is_resumed_with_the_same_bits(table, write, tmp_path, n_r
 
 def test_a_run_that_is_killed_again_and_again_is_resumed_with_the_same_bits(table, write, tmp_path):
     path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
-    script = SCRIPT.format(folder=str(Path(__file__).parent))
+    script = SCRIPT.format(folder=FOLDER, train="trained")
     for n_lines in (5, 7):
         with started(script, path, kept) as process:
             for _ in range(n_lines):
@@ -118,6 +126,66 @@ def test_a_run_that_is_killed_again_and_again_is_resumed_with_the_same_bits(tabl
         rows = process.stdout.read().split()
     assert int(rows[0]) > 250  # it was resumed, and did not start from scratch
     assert rows[-1] == digest(trained(path), path)
+
+
+@pytest.fixture
+def rarely_ill(table):
+    """Return the table with one of ten who are ill."""
+    is_ill = table["ill"] == "yes"
+    return table[~is_ill | (np.arange(len(table)) % 10 == 0)]
+
+
+def assert_same_answers(first, second, path):
+    ours, theirs = first.ensemble, second.ensemble
+    assert digest(first, path) == digest(second, path)
+    assert ours.temperature_ == theirs.temperature_ != 1
+    for X, _ in increments_from(path, target="ill"):
+        for method in ("predict_proba", "decision_function"):
+            assert np.array_equal(getattr(ours, method)(X), getattr(theirs, method)(X))
+
+
+@pytest.mark.parametrize("n_rows", [50, 300, 550])
+def test_balanced_soft_votes_are_resumed_with_the_same_bits(rarely_ill, write, tmp_path, n_rows):
+    path, kept = write(rarely_ill, "a.csv"), tmp_path / "a.checkpoint"
+    with pytest.raises(StoppedError):
+        balanced(path, kept, report=stop_after(n_rows))
+    resumed, whole = balanced(path, kept), balanced(path)
+    assert_same_answers(resumed, whole, path)
+    assert digest(whole, path) != digest(trained(path), path)
+
+
+def test_balanced_soft_votes_survive_a_kill(rarely_ill, write, tmp_path):
+    path, kept = write(rarely_ill, "a.csv"), tmp_path / "a.checkpoint"
+    with started(SCRIPT.format(folder=FOLDER, train="balanced"), path, kept) as process:
+        for _ in range(5):
+            assert process.stdout.readline()
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+    seen = []
+    resumed = balanced(path, kept, report=seen.append)
+    assert seen[0].n_rows > 200  # it did not start from scratch
+    assert_same_answers(resumed, balanced(path), path)
+
+
+def test_other_class_weights_are_another_training(rarely_ill, write, tmp_path):
+    path, kept = write(rarely_ill, "a.csv"), tmp_path / "a.checkpoint"
+    with pytest.raises(StoppedError):
+        balanced(path, kept, report=stop_after(300))
+    with pytest.raises(ValueError, match="class_weight has changed since"):
+        trained(path, kept)
+
+
+def test_the_data_may_choose_how_many_remain(table, write, tmp_path):
+    path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
+    params = {"n_estimators": 50, "n_final": "auto", "max_features": 2}
+    left = []
+    whole = trained(path, params=params, report=lambda step: left.append(step.n_representatives))
+    assert left[0] == 50
+    assert 4 <= left[-1] <= 40
+    assert whole.ensemble.record_.reached_n_final
+    with pytest.raises(StoppedError):
+        trained(path, kept, params=params, report=stop_after(600))
+    assert digest(trained(path, kept, params=params), path) == digest(whole, path)
 
 
 def started(script, *paths):

@@ -32,8 +32,8 @@ class Mechanism:
     Parameters
     ----------
     selection : callable
-        g: ``selection(accuracy, n_delegators, rng)`` returns the positions, in the representatives'
-        ``accuracy``, of at most ``n_delegators`` that delegate now.
+        g: ``selection(competence, n_delegators, rng)`` returns the positions, in the
+        representatives' ``competence``, of at most ``n_delegators`` that delegate now.
     probability : callable
         p: ``probability(gain, weight)`` returns how likely each candidate is to be chosen, up to a
         common factor.
@@ -59,11 +59,11 @@ class Mechanism:
     Examples
     --------
     >>> import numpy as np
-    >>> from skliquid.mechanisms.selection import least_accurate
-    >>> greedy = Mechanism(least_accurate, lambda gain, weight: np.maximum(gain, 0) ** 8)
-    >>> accuracy = np.array([0.5, 0.8, 0.9])
+    >>> from skliquid.mechanisms.selection import least_competent
+    >>> greedy = Mechanism(least_competent, lambda gain, weight: np.maximum(gain, 0) ** 8)
+    >>> competence = np.array([0.5, 0.8, 0.9])
     >>> rng = np.random.default_rng(0)
-    >>> greedy.delegate(DelegationGraph.direct(3), accuracy, 1, rng).delegation.tolist()
+    >>> greedy.delegate(DelegationGraph.direct(3), competence, 1, rng).delegation.tolist()
     [2, 1, 2]
     """
 
@@ -112,13 +112,13 @@ class Mechanism:
         return self.returns is not None
 
     def scored(self, graph: DelegationGraph) -> Voters:
-        """Return the voters whose accuracy is measured: representatives, or all if revocable."""
+        """Return the voters whose competence is measured: representatives, or all if revocable."""
         return graph.representatives if self.returns is None else np.arange(graph.n_voters)
 
     def delegate(
         self,
         graph: DelegationGraph,
-        accuracy: Floats,
+        competence: Floats,
         n_delegators: int,
         rng: Generator,
         *,
@@ -131,20 +131,20 @@ class Mechanism:
         """
         if self.returns is not None:
             n_left = len(graph.representatives) - n_delegators
-            returning, accuracy = self.returns(graph, accuracy, n_left, rng, knowledge)
+            returning, competence = self.returns(graph, competence, n_left, rng, knowledge)
             graph, n_delegators = graph.revoke(returning), n_delegators + len(returning)
         delegation, gurus = graph.delegation.copy(), graph.gurus.copy()
         weights, may_follow = graph.weights.astype(np.float64), self.candidates == "voters"
-        for delegator in self._select(graph, accuracy, n_delegators, rng).tolist():
+        for delegator in self._select(graph, competence, n_delegators, rng).tolist():
             own_weight = weights.item(delegator)
             weights[delegator] = 0
             choices = (gurus != delegator if may_follow else weights).nonzero()[0]
             weight = weights.take(gurus.take(choices) if may_follow else choices)
-            gain = accuracy.take(choices) - accuracy.item(delegator)
+            gain = competence.take(choices) - competence.item(delegator)
             compared = weight if self.weight_of == "guru" else weights.take(choices)
             likelihood, sums = self._likelihood(gain, compared)
             if self.refinements:
-                situation = Situation(delegator, choices, accuracy, weight, own_weight, knowledge)
+                situation = Situation(delegator, choices, competence, weight, own_weight, knowledge)
                 sums = np.add.accumulate(likelihood * self._factors(situation), dtype=np.float64)
             guru = delegator
             if sums.size and sums.item(-1) > 0:
@@ -158,16 +158,16 @@ class Mechanism:
         return DelegationGraph(delegation) if has_changed else graph
 
     def _select(
-        self, graph: DelegationGraph, accuracy: Floats, n_delegators: int, rng: Generator
+        self, graph: DelegationGraph, competence: Floats, n_delegators: int, rng: Generator
     ) -> Voters:
         """Return who delegates, the weakest first."""
         if n_delegators == 0:
             return np.empty(0, dtype=np.intp)
-        accuracy = accuracy[graph.representatives]
-        selected = np.asarray(self.selection(accuracy, n_delegators, rng))
-        _check_selection(selected, n_delegators, len(accuracy))
+        competence = competence[graph.representatives]
+        selected = np.asarray(self.selection(competence, n_delegators, rng))
+        _check_selection(selected, n_delegators, len(competence))
         selected = selected.astype(np.intp)
-        weakest_first = np.lexsort((rng.random(len(selected)), accuracy[selected]))
+        weakest_first = np.lexsort((rng.random(len(selected)), competence[selected]))
         return graph.representatives[selected[weakest_first]]
 
     def _likelihood(self, gain: Floats, weight: Floats) -> tuple[Floats, Floats]:

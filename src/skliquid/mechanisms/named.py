@@ -13,16 +13,16 @@ from skliquid.mechanisms.probability import (
     none,
 )
 from skliquid.mechanisms.returns import BetterThanGuru, FastestLearners, Return
-from skliquid.mechanisms.selection import at_random, least_accurate, nobody
+from skliquid.mechanisms.selection import at_random, least_competent, nobody
 
 MECHANISMS: dict[str, Mechanism] = {
     "direct": Mechanism(nobody, none),
     "random": Mechanism(at_random, any_candidate),
-    "max": Mechanism(least_accurate, best_of_the_lightest, weight_of="candidate"),
-    "random_better": Mechanism(least_accurate, better),
-    "proportional_better": Mechanism(least_accurate, gain_of_the_better),
-    "proportional_weighted": Mechanism(least_accurate, gain_per_weight),
-    "learning_slopes": Mechanism(least_accurate, gain_per_weight, returns=FastestLearners()),
+    "max": Mechanism(least_competent, best_of_the_lightest, weight_of="candidate"),
+    "random_better": Mechanism(least_competent, better),
+    "proportional_better": Mechanism(least_competent, gain_of_the_better),
+    "proportional_weighted": Mechanism(least_competent, gain_per_weight),
+    "learning_slopes": Mechanism(least_competent, gain_per_weight, returns=FastestLearners()),
 }
 
 OF_THE_PAPER = tuple(MECHANISMS)[:6]

@@ -41,7 +41,7 @@ class Situation(NamedTuple):
 
     delegator: int
     choices: Voters  # its candidates
-    accuracy: Floats  # of every voter
+    competence: Floats  # of every voter
     weight: Floats  # that the guru of each candidate carries
     own_weight: float  # that the delegator carries
     knowledge: Knowledge
@@ -49,12 +49,12 @@ class Situation(NamedTuple):
     @property
     def n_voters(self) -> int:
         """Number of voters, which is the sum of all weights."""
-        return len(self.accuracy)
+        return len(self.competence)
 
     @property
     def gain(self) -> Floats:
-        """The accuracy of each candidate minus that of the delegator."""
-        return self.accuracy.take(self.choices) - self.accuracy.item(self.delegator)
+        """The competence of each candidate minus that of the delegator."""
+        return self.competence.take(self.choices) - self.competence.item(self.delegator)
 
 
 Refinement: TypeAlias = Callable[[Situation], NDArray[Any]]

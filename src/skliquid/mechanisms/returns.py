@@ -20,7 +20,7 @@ from skliquid.mechanisms.refinement import Knowledge
 Return: TypeAlias = Callable[
     [DelegationGraph, Floats, int, Generator, Knowledge], tuple[Voters, Floats]
 ]
-"""``returns(graph, accuracy, n_representatives, rng, knowledge)`` returns the delegators that
+"""``returns(graph, competence, n_representatives, rng, knowledge)`` returns the delegators that
 become representatives again, and the values by which voters are now compared.
 ``n_representatives`` is how many the schedule leaves."""
 
@@ -45,7 +45,7 @@ class BetterThanGuru:
     def __call__(
         self,
         graph: DelegationGraph,
-        accuracy: Floats,
+        competence: Floats,
         n_representatives: int,
         rng: Generator,
         knowledge: Knowledge,
@@ -54,10 +54,10 @@ class BetterThanGuru:
         delegators = np.flatnonzero(graph.weights == 0)
         n_answers = knowledge.n_answers
         if n_answers is None or not len(delegators):
-            return delegators[:0], accuracy
-        low, high = confidence_interval(accuracy, n_answers, knowledge.variance, self.level)
+            return delegators[:0], competence
+        low, high = confidence_interval(competence, n_answers, knowledge.variance, self.level)
         is_better = low[delegators] > high[graph.gurus[delegators]]
-        return delegators[is_better], accuracy
+        return delegators[is_better], competence
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,15 @@ class FastestLearners:
     """The voters that learn fastest are the representatives, ranked again at every increment.
 
     After "Liquid Ensemble Selection for Continual Learning" (Blair, Armstrong and Larson): voters
-    are compared not by their accuracy but by its slope over the last increments. The k voters with
-    the largest slopes are active, k being as many as the schedule leaves. A voter that falls behind
-    delegates to a faster learner, and takes its vote back when it is among the k again.
+    are compared not by their competence but by its slope over the last increments. The k voters
+    with the largest slopes are active, k being as many as the schedule leaves. A voter that falls
+    behind delegates to a faster learner, and takes its vote back when it is among the k again.
     """
 
     def __call__(
         self,
         graph: DelegationGraph,
-        accuracy: Floats,
+        competence: Floats,
         n_representatives: int,
         rng: Generator,
         knowledge: Knowledge,

@@ -1,7 +1,7 @@
 r"""Selection functions g: which representatives delegate next.
 
-Each takes the accuracy of the representatives, the number k of delegators asked for and a
-generator, and returns positions in that accuracy array, at most k.
+Each takes the competence of the representatives, the number k of delegators asked for and a
+generator, and returns positions in that competence array, at most k.
 """
 
 import numpy as np
@@ -10,21 +10,21 @@ from numpy.random import Generator
 from skliquid.arrays import Floats, Voters
 
 
-def nobody(accuracy: Floats, n_delegators: int, rng: Generator) -> Voters:
+def nobody(competence: Floats, n_delegators: int, rng: Generator) -> Voters:
     r"""Select no representative: the paper's :math:`g^\text{direct} = \emptyset`."""
     return np.empty(0, dtype=np.intp)
 
 
-def at_random(accuracy: Floats, n_delegators: int, rng: Generator) -> Voters:
+def at_random(competence: Floats, n_delegators: int, rng: Generator) -> Voters:
     r"""Select representatives uniformly at random: the paper's :math:`g^\text{random}`."""
-    return rng.choice(len(accuracy), n_delegators, replace=False)
+    return rng.choice(len(competence), n_delegators, replace=False)
 
 
-def least_accurate(accuracy: Floats, n_delegators: int, rng: Generator) -> Voters:
-    r"""Select the representatives with the lowest accuracy: the paper's :math:`g^\text{worst}`.
+def least_competent(competence: Floats, n_delegators: int, rng: Generator) -> Voters:
+    r"""Select the representatives with the lowest competence: the paper's :math:`g^\text{worst}`.
 
     .. math:: g^\text{worst} = \arg\min_{S \subseteq G(V), |S| = k} \sum_{v_i \in S} q_i
 
     Ties are broken at random.
     """
-    return np.lexsort((rng.random(len(accuracy)), accuracy))[:n_delegators]
+    return np.lexsort((rng.random(len(competence)), competence))[:n_delegators]

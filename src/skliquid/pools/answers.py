@@ -46,23 +46,22 @@ def probabilities_of(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats:
     Examples
     --------
     >>> from sklearn.svm import LinearSVC
-    >>> voter = LinearSVC().fit([[0], [1]], ["no", "yes"])
-    >>> probabilities_of(voter, np.array([[0.5], [9]]), voter.classes_).round(2).tolist()
+    >>> voter = LinearSVC().fit([[-1], [1]], ["no", "yes"])
+    >>> probabilities_of(voter, np.array([[0], [9]]), voter.classes_).round(2).tolist()
     [[0.5, 0.5], [0.0, 1.0]]
     """
     if hasattr(estimator, "predict_proba"):
         found = np.asarray(estimator.predict_proba(X))
         found = _in_columns(estimator, found, X, classes, what="probability")
-        is_known = found.sum(axis=1) > 0  # false for what is not a number, too
-        if not is_known.all():
-            found[~is_known] = 1 / len(classes)
-        return found
-    margins = _margins(estimator, X, classes)
-    if margins is not None:
-        return logistic(margins)
-    found = np.zeros((_n_rows(X), len(classes)))
-    found[np.arange(len(found)), votes_of(estimator, X, classes)] = 1
-    return found
+    else:
+        margins = _margins(estimator, X, classes)
+        if margins is None:
+            found = np.zeros((_n_rows(X), len(classes)))
+            found[np.arange(len(found)), votes_of(estimator, X, classes)] = 1
+            return found
+        found = logistic(margins)
+    is_known = found.sum(axis=1) > 0  # false for what is not a number, too
+    return found if is_known.all() else np.where(is_known[:, None], found, 1 / len(classes))
 
 
 def margins_of(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats:
@@ -109,12 +108,13 @@ def _margins(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats | None:
     if not hasattr(estimator, "decision_function"):
         return None
     margins = np.asarray(estimator.decision_function(X))
-    own = getattr(estimator, "classes_", classes)
-    if len(own) == len(classes) == 2:
-        return margins.reshape(-1) if margins.size == _n_rows(X) else None
-    if margins.ndim == 1:
+    own = np.asarray(getattr(estimator, "classes_", classes))
+    if len(own) == 2 and margins.size == _n_rows(X):
+        margins = margins.reshape(-1)
+        if np.array_equal(own, classes):
+            return margins
         margins = np.stack([-margins, margins], axis=1)
-    if margins.shape[1] != len(own):
+    if margins.ndim != 2 or margins.shape[1] != len(own):
         return None  # as those of one against one
     return _in_columns(estimator, margins, X, classes, what="margin", missing=_FAR_BELOW)
 
