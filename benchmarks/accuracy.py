@@ -232,7 +232,8 @@ def scores(model: Any, predicted: np.ndarray, data: Halves) -> dict[str, Any]:
     probabilities = model.predict_proba(data.X_test)
     places = np.searchsorted(model.classes_, y)
     of_label = probabilities[np.arange(len(y)), places]
-    is_binary = probabilities.shape[1] == 2
+    # one against the others, for each class of the test half; for two classes both are the same
+    compared = [1] if probabilities.shape[1] == 2 else np.unique(places)
     confidence = probabilities.max(axis=1)
     sums = [
         np.bincount((confidence * N_BINS).astype(int).clip(0, N_BINS - 1), values, N_BINS)
@@ -241,9 +242,7 @@ def scores(model: Any, predicted: np.ndarray, data: Halves) -> dict[str, Any]:
     with np.errstate(divide="ignore"):
         log_loss_ = -np.log(of_label).mean()
     return found | {
-        "auc": roc_auc_score(
-            y, probabilities[:, 1] if is_binary else probabilities, multi_class="ovr"
-        ),
+        "auc": np.mean([roc_auc_score(places == c, probabilities[:, c]) for c in compared]),
         "log_loss": log_loss_,
         "clipped": log_loss(y, probabilities, labels=model.classes_),
         "brier": np.mean(np.sum(probabilities**2, axis=1) - 2 * of_label + 1),

@@ -20,6 +20,7 @@ from accuracy import RANDOM, scores
 from rich.progress import track
 from sklearn.ensemble import BaggingClassifier
 from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeClassifier
 from tables import TABLES, table_halves
 from threadpoolctl import threadpool_limits
@@ -36,14 +37,19 @@ WAYS: dict[str, dict[str, Any]] = {
     "own accuracy": {"competence": "prequential"},
     "random": {"competence": "prequential", "mechanism": RANDOM},
 }
+HEAD = f"""# Contribution, own accuracy, random pruning
+
+By `make bench-contribution`; three half splits of each dataset, at most {MOST_ROWS:,} rows.
+Log-loss is clipped at 2e-16."""
+
 COLUMNS = ["accuracy", "auc", "clipped"]
 
 
-def linear(data: Halves, seed: int, **way: Any) -> Any:
-    return LiquidEnsembleClassifier(random_state=seed, **way).fit(data.X_train, data.y_train)
+def linear(data: Halves, seed: int, **options: Any) -> Any:
+    return LiquidEnsembleClassifier(random_state=seed, **options).fit(data.X_train, data.y_train)
 
 
-def mixed(data: Halves, seed: int, **way: Any) -> Any:
+def mixed(data: Halves, seed: int, **options: Any) -> Any:
     voters = [
         ("linear", SGDClassifier(loss="log_loss", average=True)),
         ("tree", DecisionTreeClassifier(max_features="sqrt")),
@@ -51,20 +57,21 @@ def mixed(data: Halves, seed: int, **way: Any) -> Any:
     ensemble = LiquidEnsembleClassifier(
         voters,
         n_estimators=60,
-        n_final=12,
         increment_size=-(-len(data.y_train) // 20),
         bootstrap=True,
         random_state=seed,
-        **way,
+        **options,
     )
     return ensemble.fit(data.X_train, data.y_train)
 
 
-def pruned(data: Halves, seed: int, **way: Any) -> Any:
-    X, y, n = data.X_train, data.y_train, int(0.7 * len(data.y_train))
-    whole = BaggingClassifier(n_estimators=80, random_state=seed).fit(X[:n], y[:n])
-    known = np.isin(y[n:], whole.classes_)  # a rare class may be in the second part only
-    return prune(whole, X[n:][known], y[n:][known], n_final=12, random_state=seed, **way)
+def pruned(data: Halves, seed: int, **options: Any) -> Any:
+    parts = train_test_split(
+        data.X_train, data.y_train, test_size=0.3, stratify=data.y_train, random_state=seed
+    )
+    X_fit, X_prune, y_fit, y_prune = parts
+    whole = BaggingClassifier(n_estimators=80, random_state=seed).fit(X_fit, y_fit)
+    return prune(whole, X_prune, y_prune, random_state=seed, **options)
 
 
 KINDS: dict[str, Callable[..., Any]] = {
@@ -74,16 +81,18 @@ KINDS: dict[str, Callable[..., Any]] = {
 }
 
 
-def one_split(dataset: str, number: int, use: str) -> list[dict[str, Any]]:
+def one_split(
+    dataset: str, number: int, use: str, kinds: list[str], n_final: int
+) -> list[dict[str, Any]]:
     seed = int(np.random.SeedSequence([number, *map(ord, dataset + use)]).generate_state(1)[0])
     is_table = dataset in TABLES
     data = table_halves(dataset, seed, MOST_ROWS) if is_table else _some(dataset, seed)
     rows = []
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for kind, make in KINDS.items():
+        for kind in kinds:
             for way, options in WAYS.items():
-                model = make(data, seed % 2**31, **options)
+                model = KINDS[kind](data, seed % 2**31, n_final=n_final, **options)
                 found = scores(model, model.predict(data.X_test), data)
                 trees = [isinstance(v, DecisionTreeClassifier) for v in model.estimators_]
                 rows.append(
@@ -109,8 +118,8 @@ def _some(dataset: str, seed: int) -> Halves:
 
 def summary(results: pd.DataFrame) -> str:
     """Return the differences as Markdown: means over datasets, and who is ahead how often."""
-    parts = []
-    for kind in KINDS:
+    parts = [HEAD]
+    for kind in results["kind"].unique():
         of_kind = results[results["kind"] == kind]
         wide = of_kind.groupby(["dataset", "way"])[COLUMNS].mean().unstack()
         rows = []
@@ -139,6 +148,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--kinds", nargs="*", default=list(KINDS), help="some kinds, by name")
+    parser.add_argument("--datasets", nargs="*", help="some datasets or tables, by name")
+    parser.add_argument("--n-final", type=int, default=12, help="representatives at the end")
     parser.add_argument("--choose", action="store_true", help="what is for choosing settings")
     parser.add_argument("--write", type=Path, help="where to write the results as Markdown")
     parser.add_argument("--results", type=Path, help="where to keep every single result, as CSV")
@@ -146,14 +158,16 @@ def main() -> None:
     use = "choose" if options.choose else "report"
     for name in DATASET_NAMES:
         load_dataset(name)
-    datasets = [*DATASET_NAMES, *(name for name, table in TABLES.items() if table.use == use)]
+    tables = [name for name, table in TABLES.items() if table.use == use]
+    datasets = options.datasets or [*DATASET_NAMES, *tables]
     rows = []
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as processes:
         tasks = [(name, number) for number in range(options.splits) for name in datasets]
-        waiting = [processes.submit(one_split, *task, use) for task in tasks]
+        same = use, options.kinds, options.n_final
+        waiting = [processes.submit(one_split, *task, *same) for task in tasks]
         for done in track(as_completed(waiting), "Splits", total=len(waiting)):
             rows += done.result()
-    results = pd.DataFrame(rows).sort_values(["dataset", "split", "kind", "way"])
+    results = pd.DataFrame(rows).sort_values(["dataset", "split"], kind="stable")
     if options.results:
         results.to_csv(options.results, index=False)
     text = summary(results)

@@ -123,7 +123,7 @@ def test_an_example_by_hand():
     np.testing.assert_allclose(contributions(probabilities, shares, y), by_row)
     found = evaluated(panel(probabilities, weights, y), by_contribution=True)
     np.testing.assert_allclose(found.competence.values, [0.21, -0.07])
-    np.testing.assert_allclose(found.competence.variance, [0.03**2 / 2, 0.01**2 / 2])
+    np.testing.assert_allclose(found.competence.variance, [0.03**2, 0.01**2])
     assert found.accuracy.values.tolist() == [1.0, 1.0]  # a tie goes to the first class
     heavy = evaluated(panel(probabilities, weights, y, np.array([3.0, 1.0])), by_contribution=True)
     np.testing.assert_allclose(heavy.competence.values, [0.225, -0.075])

@@ -223,7 +223,7 @@ def turning(n_batches, turn, batch=100):
 
 def test_delegators_return_after_concept_drift_and_train_again():
     ensemble, batches = (
-        online(Settled(), mechanism=REVOCABLE, competence=Competence(memory=3)),
+        online(Settled(), mechanism=REVOCABLE, competence=Competence("prequential", memory=3)),
         turning(30, turn=15),
     )
     record = trained(ensemble, batches).record_
@@ -244,7 +244,10 @@ def test_delegators_return_after_concept_drift_and_train_again():
 
 
 def test_delegators_return_only_where_delegations_are_revocable():
-    ensemble, batches = online(Settled(), competence=Competence(memory=3)), turning(30, turn=15)
+    ensemble, batches = (
+        online(Settled(), competence=Competence("prequential", memory=3)),
+        turning(30, turn=15),
+    )
     assert not any(len(step.returned) for step in trained(ensemble, batches).record_)
     assert ensemble.score(*batches[-1]) < 0.3
 
@@ -253,7 +256,7 @@ def test_delegators_return_only_where_delegations_are_revocable():
 @pytest.mark.parametrize("memory", ["auto", 5])
 def test_every_pool_gives_the_same_and_so_does_a_pickle(mechanism, memory):
     batches = stream(25, turn=12, batch=200)
-    options = {"mechanism": mechanism, "competence": Competence(memory=memory)}
+    options = {"mechanism": mechanism, "competence": Competence("prequential", memory=memory)}
     straight = trained(online(pool="linear", **options), batches)
     other = online(pool="estimator", **options)
     for X, y in batches:
@@ -274,7 +277,9 @@ def test_learning_slopes_keep_as_many_as_the_schedule_leaves():
 
 @pytest.mark.parametrize("memory", [0.9, None])
 def test_slopes_need_measurements_that_are_kept_apart(memory):
-    ensemble = online(mechanism="learning_slopes", competence=Competence(memory=memory))
+    ensemble = online(
+        mechanism="learning_slopes", competence=Competence("prequential", memory=memory)
+    )
     with pytest.raises(ValueError, match="memory must be a number of increments"):
         trained(ensemble, stream(3))
 
@@ -298,7 +303,9 @@ def test_fit_lets_delegators_return_too():
 
 @pytest.mark.parametrize("memory", [None, 1, 7, 0.5])
 def test_accuracy_is_averaged_as_asked(memory):
-    ensemble = trained(online(competence=Competence(memory=memory), delegation_rate=0.0), stream(6))
+    ensemble = trained(
+        online(competence=Competence("prequential", memory=memory), delegation_rate=0.0), stream(6)
+    )
     measured = np.array([step.accuracy for step in ensemble.record_][1:])  # nothing at the first
     ages = np.arange(len(measured))[::-1]
     weight = {None: ages * 0 + 1, 1: ages < 1, 7: ages < 7, 0.5: 0.5**ages}[memory]

@@ -116,7 +116,7 @@ def test_a_lazy_frame_is_refused_with_the_way_out():
         (np.ones((60, 2)), r"one number per row: got the shape \(60, 2\) for 60 rows"),
         (-np.ones(60), "sample_weight must not be negative: got -1.0"),
         (np.full(60, np.nan), "sample_weight contains NaN"),
-        (np.zeros(60), "sample_weight must be above zero for some row"),
+        (np.zeros(60), "class_weight must be above zero for some row"),
         (Y * 1.0, "there is only 1 class, .* among the rows with a weight"),
         (["heavy"] * 60, "could not convert string to float"),
     ],

@@ -20,6 +20,7 @@ Train: TypeAlias = Callable[[], int]
 
 _INCREMENTS_REMEMBERED = 20
 _NUMBERS_AT_ONCE = 4_000_000
+_FEWEST_FOR_A_VARIANCE = 2
 
 
 class Panel(NamedTuple):
@@ -49,12 +50,13 @@ def contributions(probabilities: Floats, shares: Floats, y: Labels) -> Floats:
     for the voter's class probabilities :math:`p_i`, the group's :math:`S` and the label as a vector
     :math:`e`. It is half of the decrease of the group's Brier score :math:`|e - S|^2`, to first
     order and per unit of weight, when weight moves from the group to voter i. So the difference
-    between two voters, the gain of the mechanisms, is what a delegation does to the group's loss.
+    between two voters, the gain of the mechanisms, is half of what a delegation takes off the
+    group's Brier score, to first order.
 
     Examples
     --------
-    Two voters of weight 1, and a row of the second class. The group says 0.6, so it is 0.4 short in
-    both classes; the first voter is 0.2 above the group, the second 0.2 below:
+    Two voters of weight 1, and a row of the second class. The group gives it 0.6, so it is 0.4 off
+    in both classes; the first voter is 0.2 better than the group, the second 0.2 worse:
 
     >>> probabilities = np.array([[[0.2, 0.8]], [[0.6, 0.4]]])
     >>> contributions(probabilities, np.array([[0.4, 0.6]]), np.array([1])).round(2).tolist()
@@ -85,8 +87,11 @@ def evaluated(
     if not by_contribution:
         return Evaluation(accuracy, accuracy, group)
     mean = gain / total
-    deviations = gain_squared - 2 * mean * gain_by_weight + squares * mean**2
-    variance = np.maximum(deviations, 0) / total**2
+    if n_effective < _FEWEST_FOR_A_VARIANCE:  # one row has no variance: take that about zero
+        variance = gain_squared / total**2
+    else:
+        deviations = gain_squared - 2 * mean * gain_by_weight + squares * mean**2
+        variance = np.maximum(deviations, 0) / total**2 * n_effective / (n_effective - 1)
     return Evaluation(Measurement(mean, n_effective, variance), accuracy, group)
 
 
@@ -123,34 +128,17 @@ def _over_rows(values: Votes | Floats, weight: Floats | None) -> Floats:
     return sums
 
 
-def accuracy_after_training(
-    train: Train, panel: Panel, has_trained: bool
-) -> tuple[Evaluation | None, int]:
-    """Return the accuracy on the increment just trained on, as in the paper, and the cost."""
-    cost = train()
-    return evaluated(panel, asks_group=False), cost
+class Measure(NamedTuple):
+    """What is measured, and when; before training the group is asked too."""
 
-
-def accuracy_before_training(
-    train: Train, panel: Panel, has_trained: bool
-) -> tuple[Evaluation | None, int]:
-    """Return the accuracy before training, None if there was no training yet, and the cost."""
-    evaluation = evaluated(panel) if has_trained else None
-    return evaluation, train()
-
-
-def contribution_before_training(
-    train: Train, panel: Panel, has_trained: bool
-) -> tuple[Evaluation | None, int]:
-    """Return the contribution before training, None if there was no training yet, and the cost."""
-    evaluation = evaluated(panel, by_contribution=True) if has_trained else None
-    return evaluation, train()
+    by_contribution: bool
+    before_training: bool
 
 
 MEASURES = {
-    "contribution": contribution_before_training,
-    "prequential": accuracy_before_training,
-    "training": accuracy_after_training,
+    "contribution": Measure(by_contribution=True, before_training=True),
+    "prequential": Measure(by_contribution=False, before_training=True),
+    "training": Measure(by_contribution=False, before_training=False),
 }
 
 
@@ -162,7 +150,8 @@ class Competence:
     ----------
     measured : {"contribution", "prequential", "training"}
         What is measured, and when. ``"contribution"``: what the voter adds to the group's answer,
-        on each increment before training on it; see :func:`contributions`. ``"prequential"``: the
+        on each increment before training on it; see :func:`contributions`. The group are the
+        representatives, weighted by the votes they carry. ``"prequential"``: the
         voter's own accuracy, also before training, which does not favour voters that overfit, such
         as trees. Both leave the first increment without a measurement. ``"training"``: its own
         accuracy on the increment just trained on, as in the paper. Rows count by their
@@ -178,7 +167,7 @@ class Competence:
     5
     """
 
-    measured: str = "prequential"
+    measured: str = "contribution"
     memory: int | float | Literal["auto"] | None = "auto"
 
     def __post_init__(self) -> None:
@@ -197,11 +186,21 @@ class Competence:
                 f"got {memory!r}. Give a number of increments like 20."
             )
 
+    @property
+    def measure(self) -> Measure:
+        """What is measured, and when."""
+        return MEASURES[self.measured]
+
     def __call__(
         self, train: Train, panel: Panel, has_trained: bool
     ) -> tuple[Evaluation | None, int]:
         """Train and measure; return the evaluation, None if there is none, and the cost."""
-        return MEASURES[self.measured](train, panel, has_trained)
+        by_contribution, before_training = self.measure
+        if not before_training:
+            cost = train()
+            return evaluated(panel, asks_group=False), cost
+        evaluation = evaluated(panel, by_contribution=by_contribution) if has_trained else None
+        return evaluation, train()
 
     def estimate(self, n_voters: int, *, is_revocable: bool) -> Estimate:
         """Return the running estimate of each voter's competence, before any measurement."""

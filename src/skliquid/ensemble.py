@@ -13,6 +13,7 @@ from skliquid import parameters, presets
 from skliquid.arrays import Voters
 from skliquid.budget import Budget
 from skliquid.class_weights import (
+    ClassCounts,
     check_class_weight,
     check_labels_are_known,
     with_class_weights,
@@ -290,7 +291,8 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
                 print_line(f"final fit of {len(training.graph.representatives)} representatives")
             budget.finish(training, rows)
         budget.conclude(training)
-        fitted = Fitted(classes, given.n_rows, rows.X.dtype, training, spec)
+        counts = ClassCounts().plus(given.without_zero_weights().y)
+        fitted = Fitted(classes, given.n_rows, rows.X.dtype, training, spec, counts=counts)
         self._fitted = fitted.without_delegators(rules, training_is_over=True)
         warn_if_one_class_wins(training.group, classes)
         return self
@@ -337,6 +339,8 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         rows, all_classes, discovery = resolve_classes(
             given.without_zero_weights(), classes, before.classes, before.discovery
         )
+        if discovery is None:
+            check_labels_are_known(self.class_weight, all_classes)
         eval_set = check_eval_set(self, eval_set, all_classes)
         fitted, counts = before, before.counts.plus(given.without_zero_weights().y)
         if len(all_classes) > 1:
@@ -357,14 +361,15 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         y : array-like of shape (n_samples,)
             Their labels, of classes that are known.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weight of each row in training and in competence. Rows of weight zero are left out.
+            Weight of each row in training. Rows of weight zero are left out.
 
         Returns
         -------
         self : LiquidEnsembleClassifier
-            The ensemble. Delegations and weights stay; ``training_cost_`` grows.
+            The ensemble. Delegations, weights and ``temperature_`` stay; ``training_cost_`` grows.
         """
         training = self._ready()
+        self.check_parameters()
         rows = with_class_weights(self._check_rows(X, y, sample_weight), self.class_weight)
         check_two_classes(rows.y)
         finish(training, rows._replace(y=encode(rows.y, self.classes_)))
@@ -379,8 +384,8 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
             return replace(before, classes=classes, dtype=rows.X.dtype)
         if training is None or spec is None:
             training, spec = self._start(classes, rows.X, rules)
+        check_can_continue(training, rules, self.n_estimators, before.kept)
         scored = rules.mechanism.scored(training.graph)
-        check_can_continue(training, self.n_estimators, scored, before.kept)
         if before.classes is not None and len(classes) > len(before.classes):
             training = self._with_new_classes(before, training, scored, classes)
         size = max(rows.n_rows, 1) if self.increment_size == "auto" else self.increment_size

@@ -88,8 +88,8 @@ class FittedVotes(ABC):
         y : ndarray of shape (n_samples,)
             The classes.
         """
-        winners = winner(self.predict_proba(X))
-        return self.classes_[winners]
+        shares = self._shares(self._ready(), self._check_X(X, self._voting.method))
+        return self.classes_[winner(shares)]
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class.
@@ -134,7 +134,7 @@ class FittedVotes(ABC):
         if len(is_certain):
             group, rows = self._group(training), X[is_certain]
             margins = group.combined(mean_probabilities, "margins", rows)
-            values[is_certain] = refined(values[is_certain], margins)
+            values[is_certain] = refined(values[is_certain], margins, power)
         return values[:, 1] if len(self.classes_) == 2 else values
 
     def _probabilities(self, training: Training, X: Any) -> Floats:
@@ -150,6 +150,11 @@ class FittedVotes(ABC):
 
     @property
     def _voting(self) -> Voting:
+        if self.voting not in VOTINGS:
+            raise ValueError(
+                f"voting must be {' or '.join(map(repr, VOTINGS))}: got {self.voting!r}. Choose "
+                "one of them."
+            )
         return VOTINGS[self.voting]
 
     @property

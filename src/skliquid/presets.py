@@ -39,8 +39,9 @@ def for_streams() -> dict[str, Any]:
     """Return settings for streams with concept drift: scaled rows, given to ``partial_fit``.
 
     60 voters, of which 12 remain. They learn at a constant rate, each at its own, on the rows and
-    on random Fourier features of them; delegations are revocable, and votes are weighted by the
-    recent accuracy of the representatives. Averaged coefficients, as the default voters have, would
+    on random Fourier features of them. Voters are compared by their contribution over the last 20
+    increments, delegations are revocable, and votes are soft, weighted by the recent accuracy of
+    the representatives. Averaged coefficients, as the default voters have, would
     never forget. Increments of about 100 rows suit it.
     """
     waves = FourierFeatures(gamma="scale", n_components=200)

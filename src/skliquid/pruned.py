@@ -51,7 +51,8 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
     Attributes
     ----------
     classes_, n_features_in_, feature_names_in_, n_samples_seen_, estimators_, \
-    estimators_features_, estimator_weights_, delegation_graph_, record_, training_cost_
+    estimators_features_, estimator_weights_, delegation_graph_, record_, temperature_, \
+    training_cost_
         As in :class:`~skliquid.LiquidEnsembleClassifier`.
     """
 
@@ -105,8 +106,8 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         n_voters = training.graph.n_voters
         self._check_parameters(n_voters)
         check_classes(classes, self.classes_)
-        scored = as_mechanism(self.mechanism).scored(training.graph)
-        check_can_continue(training, n_voters, scored, self._fitted.kept)
+        rules = self._rules(None, n_voters, len(self.classes_))
+        check_can_continue(training, rules, n_voters, self._fitted.kept)
         rows = self._check_rows(X, y)
         training.record.most = INCREMENTS_KEPT
         size = max(rows.n_rows, 1) if self.increment_size == "auto" else self.increment_size

@@ -11,10 +11,10 @@ from skliquid.estimates import Estimate, confidence_interval
 from skliquid.schedules import FixedCount, Schedule, as_schedule, asks_again, n_asked
 
 FEWEST, MOST = 4, 40
-"""Between how many and how many representatives remain with ``n_final="auto"``, at most voters."""
+"""How many representatives remain with ``n_final="auto"``, at least and at most."""
 
 LEVEL = 0.2
-"""The level of significance at which a voter counts as weaker than the group."""
+"""A voter is weak if it is below the group at this level, both sides counted: 10 % on one side."""
 
 
 _ROUNDING = 1e-12
@@ -24,10 +24,10 @@ _ROUNDING = 1e-12
 class Sizes:
     """How many representatives remain: a number, or between two as the data say.
 
-    Until ``most`` are left, as many delegate as ``schedule`` says. From there to ``least``, as many
-    as ``more`` says, but only voters that are significantly less competent than the group, so that
-    delegation ends by itself when no further one is expected to help beyond chance. Voters are
-    compared again at each increment, so that in the end some have delegated by chance.
+    At each increment as many delegate as ``schedule`` says, until ``most`` are left; or, if that is
+    more, as many as are significantly less competent than the group, but not faster than ``more``
+    says, and not below ``least``. So delegation ends by itself when no further one is expected to
+    help beyond chance. Since voters are compared at each increment, some delegate by chance.
     """
 
     least: int
@@ -77,7 +77,7 @@ def are_weak(graph: DelegationGraph, competence: Estimate) -> NDArray[np.bool_]:
 
     .. math:: q_i + z \sigma_i < \sum_j w_j q_j \,/\, \sum_j w_j
 
-    By contribution the group has zero: the vote of such a voter harms the group beyond chance.
+    By contribution the group has zero at each increment: the vote of such a voter harms it.
     """
     voters = graph.representatives
     _, high = confidence_interval(competence.mean, competence.n_answers, competence.variance, LEVEL)

@@ -44,6 +44,11 @@ class Rules:
         if self.mechanism.is_direct:
             object.__setattr__(self, "sizes", self.sizes.unchanging())
 
+    @property
+    def measures_contribution(self) -> bool:
+        """Whether voters are compared by their contribution, not by their accuracy."""
+        return self.competence.measure.by_contribution
+
     def are_settled(self, increment: int, n_representatives: int) -> bool:
         """Return whether nothing but the final fit is left to do after ``increment``."""
         if self.last_increment is None or self.mechanism.returns is not None:

@@ -17,7 +17,7 @@ from skliquid.arrays import Floats, Labels, Voters
 from skliquid.calibration import GroupAnswers
 from skliquid.pools import takes_sample_weight
 from skliquid.rows import Rows
-from skliquid.training import Training
+from skliquid.training import Rules, Training
 
 _COMPRESSED: dict[str, Any] = {
     "csr": scipy.sparse.csr_array,
@@ -171,8 +171,8 @@ def check_two_classes(y: NDArray[Any]) -> None:
     """Raise unless ``y``, the labels with a weight above zero, holds two classes."""
     if len(y) == 0:
         raise ValueError(
-            "sample_weight and class_weight must be above zero for some rows: all are zero. Give rows "
-            "of at least two classes a positive weight."
+            "sample_weight and class_weight must be above zero for some rows: all are zero. Give "
+            "rows of at least two classes a positive weight."
         )
     if len(np.unique(y)) == 1:
         raise ValueError(
@@ -240,9 +240,10 @@ def check_has_classes(ensemble: Any, n_samples_seen: int) -> None:
 
 
 def check_can_continue(
-    training: Training, n_estimators: int, scored: Voters, kept: Voters | None
+    training: Training, rules: Rules, n_estimators: int, kept: Voters | None
 ) -> None:
     """Raise when ``partial_fit`` cannot continue ``training`` with these parameters."""
+    scored = rules.mechanism.scored(training.graph)
     if training.is_interrupted:
         raise ValueError(
             "partial_fit must not continue after a call that failed or was stopped within an "
@@ -254,6 +255,13 @@ def check_can_continue(
             "n_estimators must not change between calls of partial_fit: got "
             f"{n_estimators}, but there are {training.graph.n_voters} voters. Set it back, or "
             "start from scratch with a clone."
+        )
+    is_measured, is_accuracy = training.accuracy.n_answers.any(), not rules.measures_contribution
+    if is_measured and is_accuracy != (training.competence.variance is None):
+        raise ValueError(
+            "competence must not change between contribution and accuracy after the first call of "
+            "partial_fit: their averages cannot be compared. Set it back, or start from scratch "
+            "with a clone."
         )
     if kept is not None and len(np.setdiff1d(scored, kept)):
         raise ValueError(

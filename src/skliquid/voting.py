@@ -67,7 +67,7 @@ def most_probable(probabilities: Floats) -> Votes:
     """Return the class that each voter finds most probable, in a tie the first."""
     is_binary = probabilities.shape[2] == 2
     votes: Votes = (
-        (probabilities[:, :, 1] > probabilities[:, :, 0]).view(np.uint8)  # sooner than argmax
+        (probabilities[:, :, 1] > probabilities[:, :, 0]).view(np.uint8)  # faster than argmax
         if is_binary
         else probabilities.argmax(axis=2)
     )
@@ -146,14 +146,15 @@ def decision_values(shares: Floats, power: float = 1.0) -> Floats:
     return np.where(logs == largest, of_first[:, None], values)  # which are exact below a half
 
 
-def refined(values: Floats, margins: Floats) -> Floats:
+def refined(values: Floats, margins: Floats, power: float = 1.0) -> Floats:
     r"""Return ``values`` with finite numbers where they are infinite, ranked by ``margins``.
 
-    .. math:: \pm 850 + 100 \, m / (1 + |m|)
+    .. math:: \max(\beta, 1) \, (\pm 850 + 100 \, m / (1 + |m|))
 
     No log-odds of floating-point numbers are beyond 745, so these come first and last.
     """
     beyond = np.copysign(850.0, values) + 100 * margins / (1 + np.abs(margins))
+    beyond *= max(power, 1.0)
     return np.where(np.isinf(values), beyond, values)
 
 

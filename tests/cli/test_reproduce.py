@@ -185,7 +185,7 @@ def test_lists(folder):
 def test_lists_are_not_cut_on_narrow_screens_or_in_pipes(type_in, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert "won: 1669, nowin: 1527" in type_in("datasets")
-    assert "Select the representatives with the lowest accuracy" in type_in("mechanisms")
+    assert "Select the representatives with the lowest competence" in type_in("mechanisms")
     monkeypatch.setenv("FORCE_COLOR", "1")  # as if on a screen
     printed = type_in("datasets") + type_in("mechanisms")
     for word in ("breast-cancer-w", "20560", "nowin: 1527", "proportional_weighted"):

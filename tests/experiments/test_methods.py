@@ -2,10 +2,10 @@ import json
 
 import numpy as np
 import pytest
-from experiments.conftest import SMALL
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 
+from experiments.conftest import SMALL
 from skliquid import LiquidEnsembleClassifier
 from skliquid.experiments.methods import _scores, run
 from skliquid.experiments.protocols import PROTOCOLS, Halves, halves
@@ -37,6 +37,7 @@ def test_our_rules_are_those_of_the_classifier():
         increment_size=20,
         delegation_rate=Rounded(0.3),
         competence="training",
+        voting="hard",
         random_state=3,
     ).fit(data.X_train, data.y_train)
     assert result["accuracy_final"] == ensemble.score(data.X_test, data.y_test)

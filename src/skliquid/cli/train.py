@@ -36,7 +36,7 @@ def train(
         int | None, Option(min=1, help="Rows between delegations; 1000, or fewer in small files.")
     ] = None,
     n_estimators: Annotated[int, Option(min=1, help="Voters at the start.")] = 80,
-    n_final: Annotated[int, Option(min=1, help="Representatives at the end.")] = 12,
+    n_final: Annotated[str, Option(help="Representatives at the end, or 'auto'.")] = "12",
     seed: Annotated[int, Option(min=0, max=2**32 - 1, help="The same seed, the same model.")] = 0,
     sample_size: Annotated[
         int, Option(min=1, help="First rows, to which scaling and encoding are fitted.")
@@ -83,7 +83,7 @@ def train(
                 ensemble=LiquidEnsembleClassifier(
                     mechanism=mechanism,
                     n_estimators=n_estimators,
-                    n_final=n_final,
+                    n_final=int(n_final) if n_final.isdecimal() else n_final,
                     class_weight=class_weight,
                     n_jobs=n_jobs,
                     random_state=seed,
@@ -167,7 +167,7 @@ def _summary(model: StreamedModel, seconds: float, out: Path) -> str:
     ensemble, n_left = model.ensemble, len(model.ensemble.estimator_weights_)
     lines = [f"{model.n_rows:,} rows in {seconds:.1f} s."]
     lines.append(f"{n_left} of {ensemble.n_estimators} voters are left as representatives.")
-    if n_left > ensemble.n_final:
+    if not ensemble.record_.reached_n_final:
         lines.append("For fewer, give more rows, or a smaller --increment-size.")
     lines.append(f"Cost: {ensemble.training_cost_.total:,} sample visits.")
     if model.n_scored:

@@ -22,7 +22,7 @@ class ShardedPool(VoterPool):
 
     A step makes a new shard from the one before, so that the cluster can repeat the steps when a
     worker is lost. Training does not wait for steps whose cost is known beforehand, only for
-    accuracies and votes: an error in a step is therefore raised by the next of these.
+    answers: an error in a step is therefore raised by the next of these.
 
     The ``cluster`` has what a :class:`~skliquid.DaskPool` has. ``members[k][i]`` is the voter that
     the k-th of the ``shards``, which are futures, knows as i. Shards come back with copies of the

@@ -114,9 +114,16 @@ def _margins(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats | None:
         if np.array_equal(own, classes):
             return margins
         margins = np.stack([-margins, margins], axis=1)
-    if margins.ndim != 2 or margins.shape[1] != len(own):
-        return None  # as those of one against one
+    if margins.ndim != 2 or margins.shape[1] != len(own) or _is_one_against_one(estimator):
+        return None
     return _in_columns(estimator, margins, X, classes, what="margin", missing=_FAR_BELOW)
+
+
+def _is_one_against_one(estimator: Any) -> bool:
+    """Return whether margins are of pairs of classes: of three, there are as many pairs."""
+    params = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    shapes = (params[name] for name in params if name.endswith("decision_function_shape"))
+    return "ovo" in shapes
 
 
 def _in_columns(

@@ -1,7 +1,8 @@
 """FittedPool: voters that were trained elsewhere and learn no more."""
 
+import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ from skliquid.arrays import Floats, Voters, Votes
 from skliquid.pools.answers import margins_of, probabilities_of, votes_of
 from skliquid.pools.pool import VoterPool
 from skliquid.rows import Rows
+
+_MOST_NUMBERS_IN_FULL = 2**25  # more probabilities are kept in single precision
 
 
 @dataclass(frozen=True)
@@ -84,12 +87,15 @@ class FittedPool(VoterPool):
 
     def known_answers(self, methods: Sequence[str], voters: Voters, X: Any) -> KnownAnswers:
         """Return rows for which ``voters`` need not predict again; other voters are not asked."""
-        known = {}
+        columns, known = self._columns(voters).tolist(), {}
         for method in methods:
-            answers = self._ask(method, voters, X)
-            shape = answers.shape[1], len(self._voters), *answers.shape[2:]
-            known[method] = np.zeros(shape, answers.dtype)
-            known[method][:, self._columns(voters)] = answers.swapaxes(0, 1)
+            answers = self._answers(method, voters, X)
+            for column, answer in zip(columns, answers, strict=True):
+                if method not in known:
+                    shape = len(answer), len(self._voters), *answer.shape[1:]
+                    is_large = math.prod(shape) > _MOST_NUMBERS_IN_FULL and answer.dtype.kind == "f"
+                    known[method] = np.zeros(shape, np.float32 if is_large else answer.dtype)
+                known[method][:, column] = answer
         return KnownAnswers(known)
 
     def train(self, voters: Voters, rows: Rows) -> int:
@@ -111,11 +117,17 @@ class FittedPool(VoterPool):
         if isinstance(X, KnownAnswers):
             known = X.answers[method][:, self._columns(voters)]
             return np.ascontiguousarray(known.swapaxes(0, 1))
+        return np.stack(list(self._answers(method, voters, X)))
+
+    def _answers(self, method: str, voters: Voters, X: Any) -> Iterator[NDArray[Any]]:
+        """Yield the answers of each voter."""
         asked = self.voters(voters)
         seen = {view: view(X) for view in {voter.view for voter in asked}}
-        with warnings.catch_warnings():  # raised before, once for all voters
-            warnings.filterwarnings("ignore", message="X does not have valid feature names")
-            return np.stack([getattr(voter, method)(seen[voter.view]) for voter in asked])
+        for voter in asked:
+            with warnings.catch_warnings():  # raised before, once for all voters
+                warnings.filterwarnings("ignore", message="X does not have valid feature names")
+                answer = getattr(voter, method)(seen[voter.view])
+            yield answer
 
     def voters(self, voters: Voters) -> list[FittedVoter]:
         """Return ``voters``, each with how to ask for its predictions."""
