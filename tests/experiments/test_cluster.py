@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 from clusters import cluster_of, wait_until
 from distributed.comm import CommClosedError
+
 from experiments.conftest import SMALL
 from experiments.test_runner import deadly  # noqa: F401 - a fixture
-
 from skliquid.cluster import ClusterError, connection
 from skliquid.experiments.cluster import run_if_same, run_on_cluster
 from skliquid.experiments.runner import run_trials

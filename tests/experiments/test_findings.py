@@ -1,5 +1,4 @@
 from experiments.test_tables import BOOSTED, DIRECT, MAX, experiment, results
-
 from skliquid.experiments.findings import findings
 from skliquid.experiments.spec import Row
 

@@ -1,6 +1,6 @@
 import pytest
-from experiments.conftest import SMALL
 
+from experiments.conftest import SMALL
 from skliquid.experiments.spec import load_experiment
 
 BOOSTED = {"method": "adaboost", "estimator": "tree", "n_estimators": 10}

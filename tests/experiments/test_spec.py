@@ -1,6 +1,6 @@
 import pytest
-from experiments.conftest import SMALL
 
+from experiments.conftest import SMALL
 from skliquid.datasets import DATASET_NAMES
 from skliquid.experiments.spec import experiment_files, load_experiment
 

@@ -9,8 +9,8 @@ from contextlib import closing
 
 import pandas as pd
 import pytest
-from experiments.conftest import SMALL
 
+from experiments.conftest import SMALL
 from skliquid.experiments.store import Store, StoreDamagedError
 from skliquid.experiments.trial import Trial
 

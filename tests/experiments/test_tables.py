@@ -4,8 +4,8 @@ import math
 from dataclasses import replace
 
 import pytest
-from experiments.conftest import SMALL
 
+from experiments.conftest import SMALL
 from skliquid.experiments.spec import Experiment, Row, experiment_files, load_experiment
 from skliquid.experiments.tables import (
     Table,

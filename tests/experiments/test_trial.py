@@ -2,8 +2,8 @@ import subprocess
 import sys
 
 import pytest
-from experiments.conftest import SMALL
 
+from experiments.conftest import SMALL
 from skliquid.experiments import trial as module
 from skliquid.experiments.trial import Trial, code_version
 

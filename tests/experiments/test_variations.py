@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from experiments.conftest import SMALL
 
+from experiments.conftest import SMALL
 from skliquid.experiments.findings import findings
 from skliquid.experiments.spec import Experiment, Row
 from skliquid.experiments.trial import Trial
