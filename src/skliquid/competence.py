@@ -107,18 +107,15 @@ def _evaluated_block(
     answers = getattr(panel.pool, voting.method)(panel.voters, rows.X)
     sums = np.zeros((4, len(panel.weights)))
     sums[0] = _over_rows(voting.votes(answers) == y, weight)
-    shares = None
-    if by_contribution or asks_group:
-        shares = voting.shares(answers, panel.weights, panel.n_classes)
-    if by_contribution and shares is not None:
-        probabilities = voting.probabilities(answers, panel.n_classes)
-        gains = contributions(probabilities, shares, y)
+    if not asks_group:
+        return sums, None
+    shares = voting.shares(answers, panel.weights, panel.n_classes)
+    if by_contribution:
+        gains = contributions(voting.probabilities(answers, panel.n_classes), shares, y)
         by_weight = gains if weight is None else gains * weight
         sums[1] = _over_rows(gains, weight)
         sums[2] = _over_rows(by_weight, weight)
         sums[3] = np.einsum("vn,vn->v", by_weight, by_weight)
-    if not asks_group or shares is None:
-        return sums, None
     return sums, GroupAnswers.of(shares, y, weight, is_soft=voting.is_soft)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
-from typer import Argument, Exit, Option
+from typer import Argument, BadParameter, Exit, Option
 
 from skliquid.cli.listing import listed
 from skliquid.cli.refusal import refusing
@@ -22,6 +22,15 @@ from skliquid.streams import Progress, StreamedModel, train_on
 from skliquid.streams.column_types import ColumnType
 from skliquid.streams.data_paths import data_paths
 from skliquid.streams.outputs import check_output, default_name
+
+
+def _size(text: str) -> int | str:
+    """Return a number of representatives, or "auto"."""
+    if text == "auto":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise BadParameter(f"must be 1 or more, or 'auto': got {text!r}. Give a number like 12.")
+    return int(text)
 
 
 def train(
@@ -36,7 +45,9 @@ def train(
         int | None, Option(min=1, help="Rows between delegations; 1000, or fewer in small files.")
     ] = None,
     n_estimators: Annotated[int, Option(min=1, help="Voters at the start.")] = 80,
-    n_final: Annotated[str, Option(help="Representatives at the end, or 'auto'.")] = "12",
+    n_final: Annotated[
+        Any, Option(parser=_size, metavar="N", help="Representatives at the end, or 'auto'.")
+    ] = "12",
     seed: Annotated[int, Option(min=0, max=2**32 - 1, help="The same seed, the same model.")] = 0,
     sample_size: Annotated[
         int, Option(min=1, help="First rows, to which scaling and encoding are fitted.")
@@ -83,7 +94,7 @@ def train(
                 ensemble=LiquidEnsembleClassifier(
                     mechanism=mechanism,
                     n_estimators=n_estimators,
-                    n_final=int(n_final) if n_final.isdecimal() else n_final,
+                    n_final=n_final,
                     class_weight=class_weight,
                     n_jobs=n_jobs,
                     random_state=seed,
