@@ -51,7 +51,8 @@ def probabilities_of(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats:
     [[0.5, 0.5], [0.0, 1.0]]
     """
     if hasattr(estimator, "predict_proba"):
-        found = np.asarray(estimator.predict_proba(X))
+        with np.errstate(divide="ignore", invalid="ignore"):  # some divide zero by zero
+            found = np.asarray(estimator.predict_proba(X))
         found = _in_columns(estimator, found, X, classes, what="probability")
     else:
         margins = _margins(estimator, X, classes)

@@ -98,7 +98,10 @@ def test_probabilities_and_margins_have_the_bits_of_scikit_learn(
             probabilities, margins = pool.probabilities(chosen, rows), pool.margins(chosen, rows)
             for k, (voter, theirs) in enumerate(zip(chosen, pool.estimators(chosen), strict=True)):
                 seen = rows if subspaces is None else rows[:, subspaces[voter]]
-                assert_same_bits(probabilities[k], theirs.predict_proba(seen))
+                with np.errstate(invalid="ignore"):
+                    expected = theirs.predict_proba(seen)
+                expected[np.isnan(expected).any(axis=1)] = 1 / n_classes  # of older versions
+                assert_same_bits(probabilities[k], expected)
                 decision = theirs.decision_function(seen)
                 if n_classes == 2:
                     assert_same_bits(margins[k, :, 1], decision)
