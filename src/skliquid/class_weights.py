@@ -71,15 +71,9 @@ def _weights(labels: NDArray[Any], class_weight: Any, counts: ClassCounts) -> Fl
 
 
 def check_class_weight(class_weight: Any) -> None:
-    """Raise unless ``class_weight`` is None, "balanced" or a dict of numbers of zero or more."""
-    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
-        return
-    if not isinstance(class_weight, Mapping):
-        raise ValueError(  # noqa: TRY004 (a wrong name is no wrong type)
-            "class_weight must be a dict of weights by class, 'balanced' or None: got "
-            f"{class_weight!r}. Give 'balanced', or a dict like {{'yes': 10}}."
-        )
-    for label, weight in class_weight.items():
+    """Raise unless the weights in a dict are finite numbers of zero or more."""
+    items = class_weight.items() if isinstance(class_weight, Mapping) else ()
+    for label, weight in items:
         if not isinstance(weight, Real) or not 0 <= float(weight) < np.inf:
             raise ValueError(
                 f"class_weight must hold finite numbers of zero or more: got {weight!r} for the "
