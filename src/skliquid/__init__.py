@@ -4,23 +4,21 @@ Use ``LiquidEnsembleClassifier`` like any other classifier of scikit-learn:
 
 >>> from sklearn.datasets import load_breast_cancer
 >>> from sklearn.model_selection import train_test_split
->>> from sklearn.pipeline import make_pipeline
->>> from sklearn.preprocessing import StandardScaler
 >>> from skliquid import LiquidEnsembleClassifier
 >>> X, y = load_breast_cancer(return_X_y=True)
 >>> X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
->>> ensemble = LiquidEnsembleClassifier(n_estimators=100, n_final=10, random_state=0)
->>> model = make_pipeline(StandardScaler(), ensemble).fit(X_train, y_train)
->>> bool(model.score(X_test, y_test) > 0.9)
+>>> ensemble = LiquidEnsembleClassifier(random_state=0).fit(X_train, y_train)
+>>> bool(ensemble.score(X_test, y_test) > 0.9)
 True
->>> len(ensemble.estimators_)  # of 100 voters, 90 have delegated
-10
+>>> len(ensemble.estimators_)  # of 24 voters, 19 have delegated
+5
 
 Other ways in:
 
 - ``LiquidEnsembleClassifier.for_streams()`` and ``partial_fit``: streams with concept drift;
 - ``tabular_pipeline()``: data frames with categories and missing values;
 - ``prune(forest, X, y)``: a smaller ensemble from a fitted one;
+- ``skliquid.voters``: small forests and boosted trees, with ``partial_fit``;
 - ``train_on("data.parquet", target="label")``: files larger than memory (extra ``stream``);
 - ``DaskPool(client)``: voters on the workers of a Dask cluster (extra ``dask``).
 
@@ -46,6 +44,7 @@ _SUBMODULES = (
     "schedules",
     "streams",
     "theory",
+    "voters",
     "voting",
 )
 _MODULES = {

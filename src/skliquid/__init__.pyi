@@ -5,6 +5,7 @@ from skliquid import pools as pools
 from skliquid import schedules as schedules
 from skliquid import streams as streams
 from skliquid import theory as theory
+from skliquid import voters as voters
 from skliquid import voting as voting
 from skliquid.cluster import DaskPool as DaskPool
 from skliquid.competence import Competence as Competence

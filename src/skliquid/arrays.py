@@ -28,3 +28,8 @@ def stacked(parts: Sequence[Any]) -> Any:
     if any(map(scipy.sparse.issparse, parts)):
         return scipy.sparse.vstack([scipy.sparse.csr_array(part) for part in parts], format="csr")
     return np.concatenate(parts)
+
+
+def compact(array: Any, dtype: Any = None) -> NDArray[Any]:
+    """Return an array as compiled code takes it: its rows one after the other, and aligned."""
+    return np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])

@@ -1,7 +1,16 @@
-"""Checks of numbers: errors that name the parameter, the rule, the value and a way out."""
+"""Checks: errors that name the parameter, the rule, the value and a way out."""
 
 from collections.abc import Callable
 from numbers import Integral, Real
+from typing import Any
+
+import scipy.sparse
+
+_COMPRESSED: dict[str, Any] = {
+    "csr": scipy.sparse.csr_array,
+    "csc": scipy.sparse.csc_array,
+    "bsr": scipy.sparse.bsr_array,
+}
 
 
 def check_count(name: str, count: object, *, least: int = 1) -> int:
@@ -29,3 +38,34 @@ def check_n_final(n_final: int, n_voters: int, *, limit: str) -> None:
             f"n_final must not exceed {limit}: {n_final} representatives cannot remain of "
             f"{n_voters} voters. Lower n_final or raise {limit}."
         )
+
+
+def refuse_lazy_frame(name: str, data: Any) -> None:
+    """Raise when ``data`` is a lazy query of polars."""
+    if type(data).__name__ == "LazyFrame":
+        raise TypeError(
+            f"{name} must hold data: got a LazyFrame, which is a query. Call {name}.collect() "
+            "first."
+        )
+
+
+def refuse_wrong_indices(X: Any) -> None:
+    """Raise when the indices of a sparse ``X`` do not fit its shape: compiled code trusts them.
+
+    scipy checks them only when asked, and scikit-learn does not ask.
+    """
+    matrix: Any = X
+    if not scipy.sparse.issparse(X) or matrix.ndim != 2:  # scikit-learn raises for other shapes
+        return
+    try:
+        if matrix.format in _COMPRESSED:
+            parts: Any = matrix.data, matrix.indices, matrix.indptr
+            twin = _COMPRESSED[matrix.format](parts, shape=matrix.shape, copy=False)
+            twin.check_format(full_check=True)
+        elif matrix.format == "coo":
+            scipy.sparse.coo_array((matrix.data, (matrix.row, matrix.col)), shape=matrix.shape)
+    except (ValueError, TypeError, IndexError) as error:
+        raise ValueError(
+            f"X must be a sparse matrix whose indices fit its shape {matrix.shape}: {error}. "
+            "Build it again from its rows, columns and values."
+        ) from error

@@ -53,11 +53,16 @@ def with_class_weights(rows: Rows, class_weight: Any, counts: ClassCounts | None
     if class_weight is None:
         return rows
     counts = ClassCounts().plus(rows.y) if counts is None else counts
-    labels, places = np.unique(rows.y, return_inverse=True)
-    weights = _weights(labels, class_weight, counts)[places]
+    weights = class_factors(rows.y, class_weight, counts)
     if rows.sample_weight is not None:
         weights = weights * rows.sample_weight
     return rows._replace(sample_weight=weights).without_zero_weights()
+
+
+def class_factors(y: NDArray[Any], class_weight: Any, counts: ClassCounts) -> Floats:
+    """Return the weight of each row's class."""
+    labels, places = np.unique(y, return_inverse=True)
+    return _weights(labels, class_weight, counts)[places]
 
 
 def _weights(labels: NDArray[Any], class_weight: Any, counts: ClassCounts) -> Floats:

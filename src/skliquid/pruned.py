@@ -11,6 +11,7 @@ from sklearn.utils import Tags, check_consistent_length, check_random_state, col
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from skliquid.checks import refuse_lazy_frame, refuse_wrong_indices
 from skliquid.competence import as_competence
 from skliquid.fitted import Fitted, FittedVotes
 from skliquid.fitted_voters import fitted_voters, known_features
@@ -26,8 +27,6 @@ from skliquid.validation import (
     check_can_continue,
     check_classes,
     encode,
-    refuse_lazy_frame,
-    refuse_wrong_indices,
 )
 
 _CANNOT_BE_FITTED = (

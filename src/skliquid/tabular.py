@@ -18,8 +18,8 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from skliquid.checks import refuse_lazy_frame
 from skliquid.ensemble import LiquidEnsembleClassifier
-from skliquid.validation import refuse_lazy_frame
 
 _POLARS_CATEGORIES = ("Boolean", "Categorical", "Enum", "Object", "String")
 

@@ -6,7 +6,6 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, get_tags
@@ -15,18 +14,14 @@ from sklearn.utils.validation import validate_data
 
 from skliquid.arrays import Floats, Labels, Voters
 from skliquid.calibration import GroupAnswers
+from skliquid.checks import refuse_lazy_frame, refuse_wrong_indices
 from skliquid.pools import takes_sample_weight
 from skliquid.rows import Rows
 from skliquid.training import Rules, Training
 
-_COMPRESSED: dict[str, Any] = {
-    "csr": scipy.sparse.csr_array,
-    "csc": scipy.sparse.csc_array,
-    "bsr": scipy.sparse.bsr_array,
-}
 _WITHOUT_INDEX_CHECKS = ("lil", "dok", "dia")
 _MOST_CLASSES_TO_NAME = 5
-_FEWEST_ANSWERS = 30  # on fewer, one class may win by chance
+_FEWEST_ANSWERS = 100  # on fewer, one class may win by chance
 
 
 class EvalSet(NamedTuple):
@@ -78,37 +73,6 @@ def check_rows(
     X, y = check_X_y(ensemble, X, y, reset=reset)
     weights = check_sample_weight(sample_weight, X, estimators)
     return Rows(X, y, weights, range(n_seen, n_seen + len(y)))
-
-
-def refuse_lazy_frame(name: str, data: Any) -> None:
-    """Raise when ``data`` is a lazy query of polars."""
-    if type(data).__name__ == "LazyFrame":
-        raise TypeError(
-            f"{name} must hold data: got a LazyFrame, which is a query. Call {name}.collect() "
-            "first."
-        )
-
-
-def refuse_wrong_indices(X: Any) -> None:
-    """Raise when the indices of a sparse ``X`` do not fit its shape: compiled code trusts them.
-
-    scipy checks them only when asked, and scikit-learn does not ask.
-    """
-    matrix: Any = X
-    if not scipy.sparse.issparse(X) or matrix.ndim != 2:  # scikit-learn raises for other shapes
-        return
-    try:
-        if matrix.format in _COMPRESSED:
-            parts: Any = matrix.data, matrix.indices, matrix.indptr
-            twin = _COMPRESSED[matrix.format](parts, shape=matrix.shape, copy=False)
-            twin.check_format(full_check=True)
-        elif matrix.format == "coo":
-            scipy.sparse.coo_array((matrix.data, (matrix.row, matrix.col)), shape=matrix.shape)
-    except (ValueError, TypeError, IndexError) as error:
-        raise ValueError(
-            f"X must be a sparse matrix whose indices fit its shape {matrix.shape}: {error}. "
-            "Build it again from its rows, columns and values."
-        ) from error
 
 
 def check_sample_weight(sample_weight: Any, X: Any, estimators: Sequence[Any]) -> Floats | None:

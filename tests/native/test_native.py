@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from fuzzing import changed, n_let_in
 from joblib import Parallel, delayed
 from sklearn.linear_model import SGDClassifier
 
@@ -269,32 +270,6 @@ def test_settings_are_checked(wrong):
 
 # A fuzz of the door: what does not fit is refused, and what comes in does no harm.
 
-KINDS = [np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_, np.dtype(">f8")]
-EXTREMES = [-1, 0, 1, 7, 2**31 - 1, -(2**31), 2**62, -(2**62)]
-
-
-def changed(rng, like, others):
-    """Return an array like another, with one thing changed."""
-    change = rng.choice(["kind", "shape", "layout", "numbers", "read-only", "shared", "empty"])
-    if change == "kind":
-        with np.errstate(all="ignore"):
-            return like.astype(KINDS[rng.integers(len(KINDS))])
-    if change == "shape":
-        return np.resize(like, rng.integers(0, 9, rng.integers(1, 4)))
-    if change == "layout":
-        return np.asfortranarray(like) if rng.random() < 0.5 else like[::2]
-    if change == "shared":
-        return others[rng.integers(len(others))]
-    if change == "empty":
-        return like[:0]
-    array = like.copy()
-    if change == "numbers" and array.size:
-        extreme = np.array(EXTREMES[rng.integers(len(EXTREMES))])
-        with np.errstate(all="ignore"):
-            array.flat[rng.integers(array.size)] = extreme.astype(array.dtype)
-    array.flags.writeable = change != "read-only"
-    return array
-
 
 def any_arguments(rng, make):
     """Return arguments that fit, but for one or two of them, or none."""
@@ -323,18 +298,6 @@ def any_arguments(rng, make):
         elif isinstance(value, int):
             arguments[name] = int(rng.integers(-2, 9))
     return arguments
-
-
-def n_let_in(enter, some_arguments):
-    """Return how often the door let arguments in; any error but the door's fails the test."""
-    n = 0
-    for arguments in some_arguments:
-        try:
-            enter(**arguments)
-        except (ValueError, TypeError):
-            continue
-        n += 1
-    return n
 
 
 def test_no_training_crashes():

@@ -18,19 +18,31 @@ except ImportError as error:
     ) from error
 
 __all__ = [
+    "BOOSTING_TASK",
+    "FOREST_TASK",
     "LEARNING_RATES",
     "LOSSES",
+    "MISSING_BIN",
     "MOST_DRAWS",
+    "MOST_EDGES",
+    "NODE",
     "SEPARATOR",
     "SOURCES",
+    "SPLITTERS",
     "Settings",
     "SparseRows",
+    "Trees",
+    "add_up_trees",
     "cosines",
     "count_steps",
     "draw_seeds",
+    "find_bins",
+    "grow_forest",
+    "grow_sequences",
     "instruction_sets",
     "instructions",
     "row_norms",
+    "to_probabilities",
     "train",
     "use_instructions",
     "vote",
@@ -38,13 +50,19 @@ __all__ = [
 ]
 
 SOURCES = _core.SOURCES
+Trees = _core.Trees
+add_up_trees = _core.add_up_trees
 cosines = _core.cosines
 count_steps = _core.count_steps
 draw_seeds = _core.draw_seeds
+find_bins = _core.find_bins
+grow_forest = _core.grow_forest
+grow_sequences = _core.grow_sequences
 instruction_sets = _core.instruction_sets
 instructions = _core.instructions
 vote_by_scores = _core.vote_by_scores
 row_norms = _core.row_norms
+to_probabilities = _core.to_probabilities
 train = _core.train
 use_instructions = _core.use_instructions
 vote = _core.vote
@@ -76,6 +94,46 @@ SEPARATOR = np.dtype(
 
 MOST_DRAWS = 624 - 397
 """How many draws a Mersenne twister makes of its seed alone."""
+
+SPLITTERS = ("random", "best", "mixed")
+
+MOST_EDGES = 62
+"""How many edges between bins a column has at most."""
+
+MISSING_BIN = 63
+"""The bin of missing values."""
+
+NODE = np.dtype([("cut", np.uint64), ("feature", np.uint32), ("next", np.uint32)])
+"""A node of a tree: ``Node`` in ``trees.hpp``."""
+
+FOREST_TASK = np.dtype(
+    [
+        ("seed", np.uint64),
+        ("n_drawn", np.int64),
+        ("n_tried", np.int64),
+        ("min_leaf", np.int64),
+        ("splitter", np.int64),
+        ("weights", np.int64),
+    ]
+)
+"""A tree to be grown: ``ForestTask`` in ``trees.hpp``."""
+
+BOOSTING_TASK = np.dtype(
+    [
+        ("seed", np.uint64),
+        ("n_trees", np.int64),
+        ("n_window", np.int64),
+        ("n_drawn", np.int64),
+        ("n_columns", np.int64),
+        ("depth", np.int64),
+        ("rate", np.float64),
+        ("penalty", np.float64),
+        ("min_hessian", np.float64),
+        ("weights", np.int64),
+        ("scores", np.int64),
+    ]
+)
+"""Trees to be grown one after the other: ``BoostingTask`` in ``trees.hpp``."""
 
 
 class Settings(NamedTuple):

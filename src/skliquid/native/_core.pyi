@@ -51,3 +51,34 @@ def draw_seeds(seeds: Any, draws: Any) -> None: ...
 def instruction_sets() -> list[str]: ...
 def use_instructions(name: str) -> None: ...
 def instructions() -> str: ...
+
+class Trees:
+    def __init__(self, parts: list[tuple[bytes, bytes]], n_outputs: int, width: int) -> None: ...
+
+def grow_forest(
+    bins: Any,
+    edges: Any,
+    kinds: Any,
+    labels: Any,
+    n_classes: int,
+    weights: Any,
+    tasks: Any,
+    n_threads: int,
+    features: Any = None,
+) -> list[tuple[list[tuple[bytes, bytes]], int]]: ...
+def grow_sequences(
+    bins: Any,
+    edges: Any,
+    kinds: Any,
+    labels: Any,
+    n_classes: int,
+    weights: Any,
+    tasks: Any,
+    base: Any,
+    scores: Any,
+    n_threads: int,
+    features: Any = None,
+) -> list[tuple[list[tuple[bytes, bytes]], int]]: ...
+def add_up_trees(voters: list[Trees], X: Any, sums: Any, n_threads: int) -> None: ...
+def find_bins(X: Any, edges: Any, bins: Any, n_threads: int) -> None: ...
+def to_probabilities(scores: Any, probabilities: Any) -> None: ...

@@ -3,10 +3,11 @@
 // Loops behind the door trust what they are given. An index that is out of range, or arrays whose
 // sizes do not fit each other, are a ValueError here.
 
+#include "door.hpp"
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <new>
@@ -23,13 +24,7 @@ using namespace skliquid;
 using Use = Array::Use;
 using std::int64_t;
 
-constexpr double seconds_between_signals = 0.1;
-constexpr int64_t most_threads = 1024;
 constexpr int64_t most_separators = int64_t{1} << 40;
-
-void require(bool holds, const char* message) {
-  if (!holds) refuse(message);
-}
 
 // Rows of X, dense (an array) or sparse (data, indices, indptr, n_columns).
 class CheckedRows {
@@ -206,19 +201,6 @@ Settings settings_of(nb::handle tuple) {
   return settings;
 }
 
-// Whether the user has pressed Ctrl-C, asked now and then. Only the calling thread asks.
-thread_local std::chrono::steady_clock::time_point last_asked;
-
-bool is_interrupted() {
-  const auto now = std::chrono::steady_clock::now();
-  if (std::chrono::duration<double>(now - last_asked).count() < seconds_between_signals) {
-    return false;
-  }
-  last_asked = now;
-  nb::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() != 0;
-}
-
 void train(nb::handle coef, nb::handle average, nb::handle separators_, nb::handle chosen_,
            nb::handle rows_, nb::handle labels_, nb::handle importance_, nb::handle row_norms_,
            nb::handle orders_, nb::handle settings_, int64_t n_threads) {
@@ -277,7 +259,7 @@ void train(nb::handle coef, nb::handle average, nb::handle separators_, nb::hand
   const auto room = static_cast<std::size_t>(loops.scratch_size(training));
   std::vector<std::vector<char>> scratch(static_cast<std::size_t>(n_threads));
   for (auto& each : scratch) each.resize(room);
-  last_asked = std::chrono::steady_clock::now();
+  ask_from_now_on();
   {
     nb::gil_scoped_release no_gil;
     share(
@@ -493,6 +475,7 @@ NB_MODULE(_core, m) {
   m.def("row_norms", &row_norms, nb::arg("rows"), nb::arg("coef"), nb::arg("norms"));
   m.def("cosines", &cosines, nb::arg("values"), nb::arg("factor"));
   m.def("draw_seeds", &draw_seeds, nb::arg("seeds"), nb::arg("draws"));
+  skliquid::add_trees(m);
   m.def("instruction_sets", &instruction_sets);
   m.def("use_instructions", &use_instructions, nb::arg("name"));
   m.def("instructions", [] { return std::string(kernels().name); });

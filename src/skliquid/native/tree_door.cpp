@@ -1,0 +1,459 @@
+// The door to the trees: every array and every node is checked before any loop.
+
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "arrays.hpp"
+#include "door.hpp"
+#include "threads.hpp"
+#include "trees.hpp"
+
+namespace skliquid {
+namespace {
+
+using Use = Array::Use;
+using std::int64_t;
+using std::uint64_t;
+using std::uint8_t;
+
+constexpr double seconds_between_signals = 0.1;
+constexpr int64_t most_rows = std::numeric_limits<std::int32_t>::max();
+constexpr int64_t most_columns = feature_bits;
+constexpr int64_t most_classes = int64_t{1} << 24;
+constexpr int64_t rows_per_job = 512;
+constexpr double heaviest = 1e30;  // sums of squares are finite, also those of floats
+
+thread_local std::chrono::steady_clock::time_point last_asked;
+
+int64_t checked_threads(int64_t n_threads, int64_t n_jobs) {
+  require(n_threads >= 1 && n_threads <= most_threads, "n_threads must be from 1 to 1024.");
+  return n_threads < n_jobs ? n_threads : n_jobs > 1 ? n_jobs : 1;
+}
+
+// Do `n_jobs` jobs in some threads. The first error that a job throws is thrown here.
+template <class Job>
+void do_jobs(int64_t n_jobs, int64_t n_threads, const Job& job) {
+  std::atomic<int64_t> queue{0};
+  std::atomic<bool> flag{false}, lacks_memory{false};
+  ask_from_now_on();
+  {
+    nb::gil_scoped_release no_gil;
+    share(
+        checked_threads(n_threads, n_jobs),
+        [&](int64_t thread) {
+          const Stop stop{flag, thread == 0 ? is_interrupted : nullptr};
+          for (int64_t k = queue++; k < n_jobs && !stop(); k = queue++) {
+            try {
+              job(k, stop);
+            } catch (...) {  // only memory can lack
+              lacks_memory.store(true);
+              flag.store(true);
+            }
+          }
+        },
+        [&] {
+          if (is_interrupted()) flag.store(true);
+        });
+  }
+  if (PyErr_Occurred()) throw nb::python_error();
+  if (lacks_memory.load()) throw std::bad_alloc();
+}
+
+// Bins, edges and labels of the rows that trees grow on.
+class CheckedColumns {
+  Array bins, edges, kinds, labels, weights;
+  std::unique_ptr<Array> features;
+
+ public:
+  Columns columns;
+  Labels classes;
+  int64_t n_weights;
+
+  CheckedColumns(nb::handle bins_, nb::handle edges_, nb::handle kinds_, nb::handle labels_,
+                 int64_t n_classes, nb::handle weights_, nb::handle features_)
+      : bins(bins_, "bins", 2, Use::read),
+        edges(edges_, "edges", 2, Use::read),
+        kinds(kinds_, "kinds", 1, Use::read),
+        labels(labels_, "labels", 1, Use::read),
+        weights(weights_, "weights", 2, Use::read) {
+    const int64_t n_columns = bins.size(0), n_rows = bins.size(1);
+    require(n_rows >= 1 && n_rows <= most_rows, "bins must have from 1 to 2**31 - 1 columns.");
+    require(n_columns >= 1 && n_columns < most_columns, "bins must have from 1 to 2**29 rows.");
+    require(n_classes >= 2 && n_classes <= most_classes, "n_classes must be from 2 to 2**24.");
+    edges.expect_size(0, n_columns, "rows");
+    edges.expect_size(1, most_edges, "columns");
+    kinds.expect_size(0, n_columns, "numbers");
+    kinds.expect_range<uint8_t>(0, 3);
+    labels.expect_size(0, n_rows, "numbers");
+    labels.expect_range<std::int32_t>(0, n_classes);
+    weights.expect_size(1, n_rows, "columns");
+    columns = {bins.as<uint8_t>(),  n_rows, n_columns, edges.as<double>(),
+               kinds.as<uint8_t>(), nullptr};
+    if (!features_.is_none()) check_features(features_);
+    classes = {labels.as<std::int32_t>(), n_classes};
+    n_weights = weights.size(0);
+    check_bins();
+  }
+
+  const double* weights_of(int64_t k) const {
+    return k < 0 ? nullptr : weights.as<double>() + k * columns.n_rows;
+  }
+
+ private:
+  // Each column stands for features: the first of its row, or in a column of ones those of its
+  // bins.
+  void check_features(nb::handle features_) {
+    features = std::make_unique<Array>(features_, "features", 2, Use::read);
+    features->expect_size(0, columns.n_columns, "rows");
+    features->expect_size(1, n_bins, "columns");
+    features->expect_range<std::int32_t>(0, most_columns, 0, columns.n_columns * n_bins);
+    columns.features = features->as<std::int32_t>();
+  }
+
+  // Edges rise, and each bin has one below it.
+  void check_bins() const {
+    for (int64_t f = 0; f < columns.n_columns; ++f) {
+      require(columns.holds(f) != Holds::ones || columns.features,
+              "kinds must be below 2 without features.");
+    }
+    for (int64_t f = 0; f < columns.n_columns; ++f) {
+      const double* own = columns.edges + f * most_edges;
+      for (int k = 1; k < most_edges; ++k) {
+        const bool rises = own[k - 1] < own[k] || (std::isinf(own[k - 1]) && std::isinf(own[k]));
+        require(rises && own[k] > 0 - INFINITY, "edges must rise, and end with infinite ones.");
+      }
+      require(own[0] == own[0], "edges must be numbers.");
+      const int n_used = n_used_bins(columns, f);
+      const uint8_t* b = columns.column(f);
+      // in a column of ones no value is missing
+      const int allowed = columns.holds(f) == Holds::ones ? 0 : missing_bin;
+      uint8_t wrong = 0;
+      for (int64_t i = 0; i < columns.n_rows; ++i) {
+        wrong |= static_cast<uint8_t>((b[i] >= n_used) & (b[i] != allowed));
+      }
+      require(!wrong, "bins must be among those that edges make, or 63 where a value is missing.");
+    }
+    const double* w = weights.as<double>();
+    for (int64_t i = 0; i < n_weights * columns.n_rows; ++i) {
+      require(w[i] >= 0 && w[i] <= heaviest, "weights must be from 0 to 1e30.");
+    }
+  }
+};
+
+// A task as numpy holds it: records of eight bytes a field.
+struct ForestRecord {
+  uint64_t seed;
+  int64_t n_drawn, n_tried, min_leaf, splitter, weights;
+};
+struct BoostingRecord {
+  uint64_t seed;
+  int64_t n_trees, n_window, n_drawn, n_columns, depth;
+  double rate, penalty, min_hessian;
+  int64_t weights, scores;
+};
+
+template <class Record>
+class Records {
+  Array array;
+
+ public:
+  const Record* each;
+  int64_t n;
+
+  explicit Records(nb::handle object) : array(object, "tasks", 1, Use::read) {
+    n = array.size(0) / static_cast<int64_t>(sizeof(Record));
+    array.expect_size(0, n * static_cast<int64_t>(sizeof(Record)), "bytes");
+    each = reinterpret_cast<const Record*>(array.as<uint8_t>());
+    require(reinterpret_cast<std::uintptr_t>(each) % alignof(Record) == 0,
+            "tasks must be aligned: copy them.");
+  }
+};
+
+nb::bytes bytes_of(const void* data, std::size_t n_bytes) {
+  return nb::bytes(static_cast<const char*>(data), n_bytes);
+}
+
+// Trees as Python keeps them: a list of pairs of bytes, nodes and values.
+nb::list trees_of(const Grown& grown, int64_t n_outputs) {
+  nb::list trees;
+  const Node* node = grown.nodes.data();
+  const float* value = grown.values.data();
+  for (std::size_t t = 0; t < grown.n_nodes.size(); ++t) {
+    const auto n_nodes = static_cast<std::size_t>(grown.n_nodes[t]);
+    const auto n_values = static_cast<std::size_t>(grown.n_leaves[t] * n_outputs);
+    trees.append(nb::make_tuple(bytes_of(node, n_nodes * sizeof(Node)),
+                                bytes_of(value, n_values * sizeof(float))));
+    node += n_nodes;
+    value += n_values;
+  }
+  return trees;
+}
+
+void check_task(bool holds, const char* message) { require(holds, message); }
+
+nb::list grow_forest(nb::handle bins, nb::handle edges, nb::handle kinds, nb::handle labels,
+                     int64_t n_classes, nb::handle weights, nb::handle tasks_, int64_t n_threads,
+                     nb::handle features) {
+  const CheckedColumns checked(bins, edges, kinds, labels, n_classes, weights, features);
+  const Records<ForestRecord> records(tasks_);
+  std::vector<ForestTask> tasks;
+  for (int64_t k = 0; k < records.n; ++k) {
+    const ForestRecord& r = records.each[k];
+    check_task(r.n_drawn >= 1 && r.n_drawn <= checked.columns.n_rows,
+               "n_drawn must be from 1 to the number of rows.");
+    check_task(r.n_tried >= 1, "n_tried must be at least 1.");
+    check_task(r.min_leaf >= 1, "min_leaf must be at least 1.");
+    check_task(r.splitter >= 0 && r.splitter <= 2, "splitter must be from 0 to 2.");
+    check_task(r.weights >= -1 && r.weights < checked.n_weights,
+               "weights must be a row of the weights, or -1.");
+    const int64_t min_leaf = std::min(r.min_leaf, r.n_drawn);  // which is as much as more
+    tasks.push_back({r.seed, r.n_drawn, r.n_tried, min_leaf, static_cast<Splitter>(r.splitter),
+                     checked.weights_of(r.weights)});
+  }
+  std::vector<Grown> grown(tasks.size());
+  do_jobs(records.n, n_threads, [&](int64_t k, const Stop& stop) {
+    const auto at = static_cast<std::size_t>(k);
+    grow_tree(checked.columns, checked.classes, tasks[at], stop, grown[at]);
+  });
+  nb::list results;
+  for (const Grown& each : grown) {
+    results.append(nb::make_tuple(trees_of(each, n_classes), each.n_visits));
+  }
+  return results;
+}
+
+nb::list grow_sequences(nb::handle bins, nb::handle edges, nb::handle kinds, nb::handle labels,
+                        int64_t n_classes, nb::handle weights, nb::handle tasks_, nb::handle base_,
+                        nb::handle scores_, int64_t n_threads, nb::handle features) {
+  const CheckedColumns checked(bins, edges, kinds, labels, n_classes, weights, features);
+  const Records<BoostingRecord> records(tasks_);
+  const Array base(base_, "base", 2, Use::read), scores(scores_, "scores", 3, Use::read);
+  const int64_t n_rows = checked.columns.n_rows, n_outputs = checked.classes.n_outputs();
+  base.expect_size(0, records.n, "rows");
+  base.expect_size(1, n_outputs, "columns");
+  scores.expect_size(1, n_rows, "rows of each voter");
+  scores.expect_size(2, n_outputs, "outputs");
+  const double *first_base = base.as<double>(), *first_score = scores.as<double>();
+  std::vector<BoostingTask> tasks;
+  for (int64_t k = 0; k < records.n; ++k) {
+    const BoostingRecord& r = records.each[k];
+    check_task(r.n_trees >= 0, "n_trees must not be negative.");
+    check_task(r.n_window >= 1 && r.n_window <= n_rows,
+               "n_window must be from 1 to the number of rows.");
+    check_task(r.n_drawn >= 1, "n_drawn must be at least 1.");
+    check_task(r.n_columns >= 1 && r.n_columns <= checked.columns.n_columns,
+               "n_columns must be from 1 to the number of columns.");
+    check_task(r.depth >= 1 && r.depth <= 16, "depth must be from 1 to 16.");
+    check_task(std::isfinite(r.rate), "rate must be finite.");
+    check_task(r.penalty > 0 && std::isfinite(r.penalty), "penalty must be above zero.");
+    check_task(r.min_hessian >= 0, "min_hessian must not be negative.");
+    check_task(r.weights >= -1 && r.weights < checked.n_weights,
+               "weights must be a row of the weights, or -1.");
+    check_task(r.scores >= -1 && r.scores < scores.size(0), "scores must be one of the scores.");
+    tasks.push_back({r.seed, r.n_trees, r.n_window, r.n_drawn, r.n_columns, r.depth, r.rate,
+                     r.penalty, r.min_hessian, first_base + k * n_outputs,
+                     r.scores < 0 ? nullptr : first_score + r.scores * n_rows * n_outputs,
+                     checked.weights_of(r.weights)});
+  }
+  std::vector<Grown> grown(tasks.size());
+  do_jobs(records.n, n_threads, [&](int64_t k, const Stop& stop) {
+    const auto at = static_cast<std::size_t>(k);
+    grow_sequence(checked.columns, checked.classes, tasks[at], stop, grown[at]);
+  });
+  nb::list results;
+  for (const Grown& each : grown) {
+    results.append(nb::make_tuple(trees_of(each, n_outputs), each.n_visits));
+  }
+  return results;
+}
+
+// The trees of a voter, checked when this is made: what they hold cannot change afterwards.
+class CheckedTrees {
+ public:
+  Trees trees;
+  int64_t width;
+
+  CheckedTrees(nb::list parts, int64_t n_outputs, int64_t width_) : width(width_) {
+    require(n_outputs >= 1 && n_outputs <= most_classes, "n_outputs must be at least 1.");
+    require(width >= 1 && width < most_columns, "width must be from 1 to 2**29.");
+    trees.n_outputs = n_outputs;
+    for (nb::handle part : parts) add(part);
+  }
+  CheckedTrees(const CheckedTrees&) = delete;
+  CheckedTrees& operator=(const CheckedTrees&) = delete;
+
+ private:
+  void add(nb::handle part) {
+    auto& nodes = trees.nodes;
+    auto& values = trees.values;
+    require(PyTuple_Check(part.ptr()) && PyTuple_Size(part.ptr()) == 2 &&
+                PyBytes_Check(PyTuple_GetItem(part.ptr(), 0)) &&
+                PyBytes_Check(PyTuple_GetItem(part.ptr(), 1)),
+            "trees must be pairs of bytes, nodes and values.");
+    PyObject *own_nodes = PyTuple_GetItem(part.ptr(), 0), *own = PyTuple_GetItem(part.ptr(), 1);
+    const auto node_bytes = static_cast<std::size_t>(PyBytes_Size(own_nodes));
+    const auto value_bytes = static_cast<std::size_t>(PyBytes_Size(own));
+    const std::size_t row_bytes = sizeof(float) * static_cast<std::size_t>(trees.n_outputs);
+    require(node_bytes > 0 && node_bytes % sizeof(Node) == 0, "nodes must be whole.");
+    require(value_bytes > 0 && value_bytes % row_bytes == 0, "values must be whole rows.");
+    const std::size_t root = nodes.size(), n = node_bytes / sizeof(Node);
+    const std::size_t n_leaves = value_bytes / row_bytes;
+    trees.roots.push_back(static_cast<int64_t>(root));
+    trees.leaves.push_back(static_cast<int64_t>(values.size()) / trees.n_outputs);
+    nodes.resize(root + n);
+    std::memcpy(nodes.data() + root, PyBytes_AsString(own_nodes), node_bytes);
+    const std::size_t first_value = values.size();
+    values.resize(first_value + value_bytes / sizeof(float));
+    std::memcpy(values.data() + first_value, PyBytes_AsString(own), value_bytes);
+    bool is_simple = true;
+    trees.steps.resize(root + n);
+    std::vector<std::uint32_t> depth(n, 0);
+    std::uint32_t most = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Node& node = nodes[root + i];
+      Step& step = trees.steps[root + i];
+      most = depth[i] > most ? depth[i] : most;
+      if (node.feature & is_leaf) {
+        require(node.feature == is_leaf && node.next < n_leaves,
+                "nodes must have leaves whose values exist.");
+        step = {std::numeric_limits<double>::infinity(), 0, static_cast<std::uint32_t>(i)};
+        continue;
+      }
+      // children come after their parent, so every way ends
+      require(node.next > i && node.next + std::size_t{1} < n, "nodes must have later children.");
+      require(static_cast<int64_t>(node.feature & feature_bits) < width,
+              "nodes must split columns that exist.");
+      is_simple &= !(node.feature & is_categorical);
+      for (std::size_t child : {node.next, node.next + 1}) {  // which may have several parents
+        depth[child] = depth[i] + 1 > depth[child] ? depth[i] + 1 : depth[child];
+      }
+      step = {0.0, node.feature & feature_bits, node.next};
+      std::memcpy(&step.cut, &node.cut, sizeof step.cut);
+    }
+    trees.depths.push_back(is_simple ? static_cast<int64_t>(most) : -1);
+  }
+};
+
+template <class Number>
+bool are_some_missing(const Number* X, int64_t n) {
+  bool found = false;
+  for (int64_t i = 0; i < n; ++i) found |= X[i] != X[i];
+  return found;
+}
+
+template <class Number>
+void add_up_all(const std::vector<const CheckedTrees*>& voters, const Number* X, int64_t n_rows,
+                int64_t width, double* sums, int64_t n_outputs, int64_t n_threads) {
+  const int64_t n_blocks = (n_rows + rows_per_job - 1) / rows_per_job;
+  do_jobs(n_blocks, n_threads, [&](int64_t block, const Stop&) {
+    const int64_t start = block * rows_per_job;
+    const int64_t n = n_rows - start < rows_per_job ? n_rows - start : rows_per_job;
+    const Number* own = X + start * width;
+    const bool has_missing = are_some_missing(own, n * width);
+    for (std::size_t v = 0; v < voters.size(); ++v) {
+      double* to = sums + (static_cast<int64_t>(v) * n_rows + start) * n_outputs;
+      add_up(voters[v]->trees, own, n, width, has_missing, to);
+    }
+  });
+}
+
+// Add the values of the trees of each voter to its sums.
+void add_up_trees(nb::list voters_, nb::handle X_, nb::handle sums_, int64_t n_threads) {
+  const Array X(X_, "X", 2, Use::read), sums(sums_, "sums", 3, Use::write);
+  expect_apart({&X, &sums});
+  std::vector<nb::object> kept;  // others may change the list meanwhile
+  std::vector<const CheckedTrees*> voters;
+  for (nb::handle each : voters_) {
+    const CheckedTrees* trees = nullptr;
+    kept.push_back(nb::borrow(each));
+    require(nb::try_cast(each, trees) && trees, "voters must be skliquid.native.Trees.");
+    require(trees->width == X.size(1), "X must have as many columns as trees were grown on.");
+    require(trees->trees.n_outputs == sums.size(2), "sums must have one number per output.");
+    voters.push_back(trees);
+  }
+  sums.expect_size(0, static_cast<int64_t>(voters.size()), "voters");
+  sums.expect_size(1, X.size(0), "rows");
+  if (X.size(0) == 0 || voters.empty()) return;
+  double* to = sums.as<double>();
+  if (X.holds<float>()) {
+    add_up_all(voters, X.as<float>(), X.size(0), X.size(1), to, sums.size(2), n_threads);
+  } else {
+    add_up_all(voters, X.as<double>(), X.size(0), X.size(1), to, sums.size(2), n_threads);
+  }
+}
+
+void find_all_bins(nb::handle X_, nb::handle edges_, nb::handle bins_, int64_t n_threads) {
+  const Array X(X_, "X", 2, Use::read), edges(edges_, "edges", 2, Use::read);
+  const Array bins(bins_, "bins", 2, Use::write);
+  expect_apart({&X, &edges, &bins});
+  const int64_t n_rows = X.size(0), width = X.size(1);
+  edges.expect_size(0, width, "rows");
+  edges.expect_size(1, most_edges, "columns");
+  bins.expect_size(0, width, "rows");
+  bins.expect_size(1, n_rows, "columns");
+  const bool is_single = X.holds<float>();
+  const void* numbers = X.as_real(is_single);
+  const double* own = edges.as<double>();
+  uint8_t* to = bins.as<uint8_t>();
+  constexpr int64_t columns_per_job = 16;
+  const int64_t n_jobs = (width + columns_per_job - 1) / columns_per_job;
+  do_jobs(n_jobs, n_threads, [&](int64_t job, const Stop&) {
+    const int64_t first = job * columns_per_job;
+    const int64_t end = first + columns_per_job < width ? first + columns_per_job : width;
+    if (is_single) {
+      find_bins(static_cast<const float*>(numbers), n_rows, width, own, to, first, end);
+    } else {
+      find_bins(static_cast<const double*>(numbers), n_rows, width, own, to, first, end);
+    }
+  });
+}
+
+void to_probabilities_(nb::handle scores_, nb::handle probabilities_) {
+  const Array scores(scores_, "scores", 2, Use::read);
+  const Array probabilities(probabilities_, "probabilities", 2, Use::write);
+  expect_apart({&scores, &probabilities});
+  const int64_t n_rows = scores.size(0), n_classes = probabilities.size(1);
+  require(n_classes >= 2, "probabilities must have two columns or more.");
+  scores.expect_size(1, n_classes == 2 ? 1 : n_classes, "columns");
+  probabilities.expect_size(0, n_rows, "rows");
+  to_probabilities(scores.as<double>(), n_rows, n_classes, probabilities.as<double>());
+}
+
+}  // namespace
+
+void ask_from_now_on() { last_asked = std::chrono::steady_clock::now(); }
+
+bool is_interrupted() {
+  const auto now = std::chrono::steady_clock::now();
+  if (std::chrono::duration<double>(now - last_asked).count() < seconds_between_signals) {
+    return false;
+  }
+  last_asked = now;
+  nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
+void add_trees(nb::module_& m) {
+  nb::class_<CheckedTrees>(m, "Trees")
+      .def(nb::init<nb::list, int64_t, int64_t>(), nb::arg("parts"), nb::arg("n_outputs"),
+           nb::arg("width"));
+  m.def("grow_forest", &grow_forest, nb::arg("bins"), nb::arg("edges"), nb::arg("kinds"),
+        nb::arg("labels"), nb::arg("n_classes"), nb::arg("weights"), nb::arg("tasks"),
+        nb::arg("n_threads"), nb::arg("features") = nb::none());
+  m.def("grow_sequences", &grow_sequences, nb::arg("bins"), nb::arg("edges"), nb::arg("kinds"),
+        nb::arg("labels"), nb::arg("n_classes"), nb::arg("weights"), nb::arg("tasks"),
+        nb::arg("base"), nb::arg("scores"), nb::arg("n_threads"), nb::arg("features") = nb::none());
+  m.def("add_up_trees", &add_up_trees, nb::arg("voters"), nb::arg("X"), nb::arg("sums"),
+        nb::arg("n_threads"));
+  m.def("find_bins", &find_all_bins, nb::arg("X"), nb::arg("edges"), nb::arg("bins"),
+        nb::arg("n_threads"));
+  m.def("to_probabilities", &to_probabilities_, nb::arg("scores"), nb::arg("probabilities"));
+}
+
+}  // namespace skliquid

@@ -1,0 +1,154 @@
+// Rows through trees, numbers into bins, and scores into probabilities.
+
+#include <algorithm>
+#include <cstring>
+
+#include "exponential.hpp"
+#include "trees.hpp"
+
+namespace skliquid {
+namespace {
+
+using std::int64_t;
+using std::uint32_t;
+using std::uint64_t;
+using std::uint8_t;
+
+constexpr int64_t rows_at_once = 16;
+
+template <class Number>
+bool goes_right(const Node& node, Number x) {
+  if (x != x) return (node.feature & missing_goes_right) != 0;
+  if (node.feature & is_categorical) {
+    // what is not a category is like a missing value
+    if (!(x >= 0 && x < missing_bin)) return (node.feature & missing_goes_right) != 0;
+    return (node.cut >> static_cast<int>(x)) & 1;
+  }
+  double cut;
+  std::memcpy(&cut, &node.cut, sizeof cut);
+  return static_cast<double>(x) > cut;
+}
+
+// Walk down a tree with several rows side by side; a row that has reached its leaf stays there.
+template <class Number>
+void walk(const Node* tree, const Number* X, int64_t n, int64_t width, uint32_t* at) {
+  std::fill(at, at + rows_at_once, 0u);
+  uint32_t n_inside = 1;
+  while (n_inside) {
+    n_inside = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const Node& node = tree[at[i]];
+      const Number x = X[i * width + (node.feature & feature_bits)];
+      const uint32_t next = node.next + goes_right(node, x);
+      const bool is_inside = !(node.feature & is_leaf);
+      at[i] = is_inside ? next : at[i];
+      n_inside |= is_inside;
+    }
+  }
+}
+
+// The same with a full number of rows, for trees without categorical splits and rows without
+// missing values. Deep trees are left when no row has moved.
+template <class Number>
+void stride(const Step* tree, int64_t depth, const Number* X, int64_t width, uint32_t* at) {
+  constexpr int64_t shallow = 8;
+  std::fill(at, at + rows_at_once, 0u);
+  for (int64_t level = 0; level < depth; ++level) {
+    uint32_t moved = 0;
+    for (int64_t i = 0; i < rows_at_once; ++i) {
+      const Step step = tree[at[i]];
+      const auto x = static_cast<double>(X[i * width + step.feature]);
+      const uint32_t next = step.next + (x > step.cut);
+      moved |= next ^ at[i];
+      at[i] = next;
+    }
+    if (depth > shallow && !moved) break;
+  }
+}
+
+template <class Number>
+void add_up_rows(const Trees& trees, const Number* X, int64_t n_rows, int64_t width,
+                 bool has_missing, double* sums) {
+  const int64_t k = trees.n_outputs;
+  uint32_t at[rows_at_once];
+  for (std::size_t t = 0; t < trees.roots.size(); ++t) {
+    const Node* tree = trees.nodes.data() + trees.roots[t];
+    const Step* steps = trees.steps.data() + trees.roots[t];
+    const float* values = trees.values.data() + trees.leaves[t] * k;
+    for (int64_t start = 0; start < n_rows; start += rows_at_once) {
+      const int64_t n = std::min(rows_at_once, n_rows - start);
+      if (has_missing || trees.depths[t] < 0 || n < rows_at_once) {
+        walk(tree, X + start * width, n, width, at);
+      } else {
+        stride(steps, trees.depths[t], X + start * width, width, at);
+      }
+      for (int64_t i = 0; i < n; ++i) {
+        const float* value = values + static_cast<int64_t>(tree[at[i]].next) * k;
+        double* sum = sums + (start + i) * k;
+        for (int64_t c = 0; c < k; ++c) sum[c] += static_cast<double>(value[c]);
+      }
+    }
+  }
+}
+
+template <class Number>
+void find_bins_of(const Number* X, int64_t n_rows, int64_t width, const double* edges,
+                  uint8_t* bins, int64_t first_column, int64_t end_column) {
+  constexpr int64_t block = 64;
+  for (int64_t start = 0; start < n_rows; start += block) {
+    const int64_t end = std::min(start + block, n_rows);
+    for (int64_t f = first_column; f < end_column; ++f) {
+      double own[n_bins];  // two more, so that halving ends evenly
+      std::copy(edges + f * most_edges, edges + (f + 1) * most_edges, own);
+      own[62] = own[63] = std::numeric_limits<double>::infinity();
+      uint8_t* to = bins + f * n_rows;
+      for (int64_t i = start; i < end; ++i) {
+        const auto x = static_cast<double>(X[i * width + f]);
+        int at = 0;
+        for (int step = 32; step > 0; step >>= 1) at += own[at + step - 1] < x ? step : 0;
+        to[i] = x != x ? missing_bin : static_cast<uint8_t>(at);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_up(const Trees& trees, const double* X, int64_t n_rows, int64_t width, bool has_missing,
+            double* sums) {
+  add_up_rows(trees, X, n_rows, width, has_missing, sums);
+}
+
+void add_up(const Trees& trees, const float* X, int64_t n_rows, int64_t width, bool has_missing,
+            double* sums) {
+  add_up_rows(trees, X, n_rows, width, has_missing, sums);
+}
+
+void find_bins(const double* X, int64_t n_rows, int64_t width, const double* edges, uint8_t* bins,
+               int64_t first_column, int64_t end_column) {
+  find_bins_of(X, n_rows, width, edges, bins, first_column, end_column);
+}
+
+void find_bins(const float* X, int64_t n_rows, int64_t width, const double* edges, uint8_t* bins,
+               int64_t first_column, int64_t end_column) {
+  find_bins_of(X, n_rows, width, edges, bins, first_column, end_column);
+}
+
+void to_probabilities(const double* scores, int64_t n_rows, int64_t n_classes,
+                      double* probabilities) {
+  for (int64_t i = 0; i < n_rows; ++i) {
+    double* p = probabilities + i * n_classes;
+    if (n_classes == 2) {
+      p[1] = 1.0 / (1.0 + exponential(-scores[i]));
+      p[0] = 1.0 - p[1];
+      continue;
+    }
+    const double* score = scores + i * n_classes;
+    double most = score[0], sum = 0;
+    for (int64_t c = 1; c < n_classes; ++c) most = std::max(most, score[c]);
+    for (int64_t c = 0; c < n_classes; ++c) sum += p[c] = exponential(score[c] - most);
+    for (int64_t c = 0; c < n_classes; ++c) p[c] /= sum;
+  }
+}
+
+}  // namespace skliquid

@@ -1,0 +1,151 @@
+"""Binning: each column in at most 63 bins of about equal size, and one for missing values."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from skliquid import native
+from skliquid.arrays import Floats, compact
+from skliquid.voters.one_hot import bundled
+
+ROWS_FOR_EDGES = 2_000
+"""From how many rows edges are computed, at most; they are taken at equal distances."""
+
+MOST_SPARSE_CELLS = 2**31
+"""How many cells a sparse matrix may have, zeros included: bins take one byte each."""
+
+_CELLS_FOR_EDGES = 2**25
+_COLUMNS_AT_ONCE = 256
+
+
+class BinnedRows(NamedTuple):
+    """Rows that trees can be grown on."""
+
+    bins: NDArray[np.uint8]  # one row per column
+    edges: Floats  # one row per column
+    kinds: NDArray[np.uint8]  # what each column holds: see one_hot
+    y: NDArray[np.int32]  # classes from 0
+    weights: Floats  # one row for each set of weights; none if all rows count the same
+    features: NDArray[np.int32] | None = None  # that each bin of a column stands for, if several
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return len(self.bins)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features: one-hot encoded ones share a column."""
+        return self.n_columns if self.features is None else int(self.features.max()) + 1
+
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        y: NDArray[Any],
+        weights: Floats | None,
+        categorical: NDArray[np.bool_],
+        n_threads: int = 1,
+    ) -> "BinnedRows":
+        """Put rows into bins made for them."""
+        edges = edges_of(X, categorical)
+        sets = np.empty((0, len(y))) if weights is None else weights.reshape(-1, len(y))
+        bins = bins_of(X, edges, n_threads)
+        bins, edges, kinds, features = bundled(bins, edges, categorical.astype(np.uint8))
+        return cls(
+            bins,
+            edges,
+            kinds,
+            compact(y, np.int32),
+            compact(sets, np.float64),
+            features,
+        )
+
+
+def edges_of(X: Any, categorical: NDArray[np.bool_]) -> Floats:
+    """Return the edges between the bins of each column, and infinity behind the last.
+
+    Where a column has at most 63 different values, each has a bin of its own.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0], [2.0], [np.nan], [5.0], [1.0]])
+    >>> edges_of(X, np.array([False]))[0, :3].tolist()
+    [1.5, 3.5, inf]
+    """
+    n_rows, n_columns = X.shape
+    n_used = min(ROWS_FOR_EDGES, max(_CELLS_FOR_EDGES // n_columns, 500))
+    sample = X[:: max(-(-n_rows // n_used), 1)]
+    edges = np.full((n_columns, native.MOST_EDGES), np.inf)
+    edges[categorical] = np.arange(native.MOST_EDGES) + 0.5  # categories are numbers from 0
+    for start in range(0, n_columns, _COLUMNS_AT_ONCE):
+        part = _dense(sample[:, start : start + _COLUMNS_AT_ONCE])
+        by_column = np.sort(np.ascontiguousarray(part.T, dtype=np.float64), axis=1)
+        for column, values in enumerate(by_column, start):
+            if not categorical[column]:
+                n_known = np.searchsorted(values, np.nan)  # missing values are sorted to the end
+                found = _edges_between(values[:n_known])
+                edges[column, : len(found)] = found
+    return edges
+
+
+def _edges_between(values: Floats) -> Floats:
+    """Return the edges between sorted values."""
+    n_bins = native.MOST_EDGES + 1
+    at = np.flatnonzero(values[1:] > values[:-1])
+    if len(at) >= n_bins:  # the last of the values equal to each quantile
+        quantiles = values[np.arange(1, n_bins) * len(values) // n_bins]
+        at = np.unique(np.searchsorted(values, quantiles, side="right")) - 1
+        at = at[at + 1 < len(values)]
+    low, high = values[at], values[at + 1]
+    middle = low / 2 + high / 2  # their sum may be infinite
+    return np.asarray(np.where(middle < high, middle, low))
+
+
+def bins_of(X: Any, edges: Floats, n_threads: int = 1) -> NDArray[np.uint8]:
+    """Return the bin of each number, one row per column: how many edges are below it.
+
+    Examples
+    --------
+    >>> edges = np.full((1, 62), np.inf)
+    >>> edges[0, :2] = 1.5, 3.5
+    >>> bins_of(np.array([[1.0], [1.5], [2.0], [9.0], [np.nan]]), edges).tolist()
+    [[0, 0, 1, 2, 63]]
+    """
+    if scipy.sparse.issparse(X):
+        return _sparse_bins(X, edges)
+    n_rows, n_columns = X.shape
+    bins = np.empty((n_columns, n_rows), dtype=np.uint8)
+    native.find_bins(compact(X), edges, bins, n_threads)
+    return bins
+
+
+def _sparse_bins(X: Any, edges: Floats) -> NDArray[np.uint8]:
+    n_rows, n_columns = X.shape
+    if n_rows * n_columns > MOST_SPARSE_CELLS:
+        raise ValueError(
+            f"X must have at most {MOST_SPARSE_CELLS} cells where it is sparse and voters are "
+            f"trees, zeros included: got {n_rows} rows and {n_columns} columns. Use linear voters, "
+            "lower max_rows, or reduce the columns, for example with TruncatedSVD."
+        )
+    by_column = X.tocsc(copy=True)
+    by_column.sum_duplicates()
+    bins = np.empty((n_columns, n_rows), dtype=np.uint8)
+    for column, own in enumerate(bins):
+        stored = slice(*by_column.indptr[column : column + 2])
+        values = by_column.data[stored]
+        found = np.searchsorted(edges[column], values, side="left")
+        own[:] = np.searchsorted(edges[column], 0.0, side="left")
+        own[by_column.indices[stored]] = np.where(np.isnan(values), native.MISSING_BIN, found)
+    return bins
+
+
+def _dense(X: Any) -> NDArray[Any]:
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X)

@@ -1,0 +1,410 @@
+"""Growing: what all voters made of trees have in common, alone and in a pool.
+
+Trees are grown on rows in bins, and keep thresholds in the units of the rows. So they do not depend
+on bins afterwards, which are made anew for the rows at hand whenever trees are grown.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import islice
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags, check_array, check_random_state, check_X_y
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skliquid import native
+from skliquid.arrays import Floats, compact
+from skliquid.checks import check_count, check_number, refuse_lazy_frame, refuse_wrong_indices
+from skliquid.class_weights import (
+    ClassCounts,
+    check_class_weight,
+    check_labels_are_known,
+    class_factors,
+)
+from skliquid.increments import slices
+from skliquid.voters.binning import BinnedRows
+from skliquid.voters.categories import CategoryCoder, category_coder
+from skliquid.voters.grown_trees import GrownTrees, Tree
+from skliquid.voters.recent_rows import RecentRows
+
+PER_CALL = 4
+"""Until ``max_rows`` were seen, one call of ``partial_fit`` grows at most one in four trees."""
+
+BATCHES = 8
+"""At least one in eight trees is grown at a time."""
+
+HEAVIEST = 1e30
+"""The largest weight of a row: sums of squares of such weights are still finite."""
+
+_MOST_THREADS = 1024
+_NUMBERS_AT_ONCE = 2**22
+_WITHOUT_INDEX_CHECKS = ("lil", "dok", "dia")
+_ACCEPTED: dict[str, Any] = {
+    "accept_sparse": "csr",
+    "dtype": [np.float64, np.float32],
+    "order": "C",
+    "ensure_all_finite": "allow-nan",
+}
+
+
+class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
+    """A classifier made of trees; see its two kinds for what they have in common for users."""
+
+    n_estimators: Any
+    max_rows: int
+    categorical_features: Any
+    class_weight: Any
+    n_jobs: int | None
+    random_state: Any
+
+    _coder: CategoryCoder | None = None
+
+    # For users
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow all trees from scratch.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows. Missing values are NaN.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row.
+
+        Returns
+        -------
+        self : TreeVoter
+            The classifier.
+        """
+        X, y, weights = self._checked(X, y, sample_weight, reset=True)
+        classes, labels = np.unique(y, return_inverse=True)
+        check_labels_are_known(self.class_weight, classes)
+        self.start(classes, X.shape[1])
+        weights = self._weighted(y, weights)
+        rows = BinnedRows.of(X, labels, weights, self.is_categorical, self._n_threads)
+        self.n_visits_ = sum(grow([self], rows, [None], self._n_threads))
+        self.n_seen_ = len(y)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Take in more rows, and grow some of the trees again.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows. Missing values are NaN.
+        y : array-like of shape (n_samples,)
+            Their labels. Classes may be new.
+        classes : array-like, default=None
+            Labels that may occur, as far as they are known.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weight of each row.
+
+        Returns
+        -------
+        self : TreeVoter
+            The classifier.
+        """
+        is_first = not self.__sklearn_is_fitted__()
+        X, y, weights = self._checked(X, y, sample_weight, reset=is_first)
+        if is_first:
+            self.start(np.empty(0, dtype=y.dtype), X.shape[1])
+        positions = self.know(y if classes is None else unique_labels(np.ravel(classes), y))
+        if positions is not None:
+            self._recent.relabel(positions)
+        self._recent.append(X, np.searchsorted(self.classes_, y), self._weighted(y, weights))
+        n_due, self.n_visits_ = self.take_turn(len(y)), 0
+        if n_due:
+            X, n_threads = self._recent.X, self._n_threads
+            rows = BinnedRows.of(
+                X, self._recent.y, self._recent.weights, self.is_categorical, n_threads
+            )
+            self.n_visits_ = sum(grow([self], rows, [n_due], n_threads, X))
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of ``classes_``; each row sums to one.
+        """
+        found: Floats = self.probabilities([self], self._checked_X(X), self._n_threads)[0]
+        return found
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class; in a tie the first in sorted order.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The classes.
+        """
+        best = self.predict_proba(X).argmax(axis=1)
+        predicted: NDArray[Any] = self.classes_[best]
+        return predicted
+
+    # For pools: rows were checked, and labels are positions of classes
+
+    def start(self, classes: NDArray[Any], n_columns: int) -> None:
+        """Become a voter without trees."""
+        self.classes_ = classes
+        self.n_features_in_ = n_columns
+        self.n_grown_ = 0
+        self.n_seen_ = 0
+        self.n_visits_ = 0
+        self.trees_ = GrownTrees([], max(self.n_outputs, 1), n_columns)
+        own = self.random_state  # a generator takes longer to make than a small forest
+        is_seed = isinstance(own, Integral)
+        self._seed = int(own) if is_seed else int(check_random_state(own).randint(2**31 - 1))
+        self._turns = 0.0
+        self._recent = RecentRows(self.max_rows)
+        self._counts = ClassCounts()
+
+    @property
+    def n_trees(self) -> int:
+        """How many trees it has when it is complete, with the rows seen so far."""
+        return int(self.n_estimators)
+
+    @property
+    def n_outputs(self) -> int:
+        """How many numbers a leaf holds."""
+        return len(self.classes_)
+
+    @property
+    def is_categorical(self) -> NDArray[np.bool_]:
+        """Whether each column is categorical."""
+        if self._coder is None:
+            return np.zeros(self.n_features_in_, dtype=bool)
+        return self._coder.is_categorical
+
+    def due(self, n_new: int) -> tuple[int, float]:
+        """Return how many trees to grow after ``n_new`` rows, and what is left for later.
+
+        All trees are grown again while half of the rows that are kept are replaced; so the cost per
+        row stays the same. As long as all rows are kept, one call grows a quarter at most. An
+        eighth is grown at least, since rows are put into bins each time.
+        """
+        if len(self.classes_) < 2:
+            return 0, 0.0
+        n_seen = self.n_seen_ + n_new
+        most = self.n_trees if n_seen > self.max_rows else -(-self.n_trees // PER_CALL)
+        if not len(self.trees_):
+            return most, 0.0
+        turns = self._turns + 2 * self.n_trees * n_new / min(n_seen, self.max_rows)
+        n_due = min(math.floor(turns), most)
+        if n_due < max(self.n_trees // BATCHES, 1):
+            return 0, turns
+        return n_due, turns % 1.0
+
+    def take_turn(self, n_new: int) -> int:
+        """Count ``n_new`` rows, and return how many trees to grow."""
+        n_due, self._turns = self.due(n_new)
+        self.n_seen_ += n_new
+        return n_due
+
+    def know(self, labels: NDArray[Any]) -> NDArray[np.intp] | None:
+        """Add classes to those known; return where the known ones went if there are more."""
+        before = self.classes_
+        if len(before) == 0:
+            self.classes_ = unique_labels(labels)
+            self.trees_ = GrownTrees([], self.n_outputs, self.n_features_in_)
+            return None
+        both = unique_labels(before, labels)
+        if len(both) == len(before):
+            return None
+        self.classes_ = both
+        positions = np.searchsorted(both, before)
+        self._widen(positions)
+        return positions
+
+    def seeds(self, n: int) -> NDArray[np.uint64]:
+        """Return seeds for the next trees."""
+        sequence = np.random.SeedSequence([self._seed, self.n_grown_])
+        return sequence.generate_state(n, np.uint64).astype(np.uint64)
+
+    def add_trees(self, trees: Sequence[Tree]) -> None:
+        """Add trees; the oldest go when there are too many."""
+        self.trees_ = self.trees_.last(self.n_trees - len(trees)).followed_by(trees)
+        self.n_grown_ += len(trees)
+
+    @abstractmethod
+    def prepare(self, rows: BinnedRows, n_trees: int | None, weights: int) -> NDArray[Any]:
+        """Make room for more trees, or None for all, and return what the core needs to grow them.
+
+        ``weights`` is the position of the voter's own ones in ``rows``, or -1.
+        """
+
+    @classmethod
+    @abstractmethod
+    def grow_prepared(
+        cls, voters: Sequence[Any], rows: BinnedRows, tasks: NDArray[Any], X: Any, n_threads: int
+    ) -> list[tuple[list[Tree], int]]:
+        """Return trees and sample visits of each task of ``voters``; see :func:`grow`."""
+
+    @classmethod
+    @abstractmethod
+    def probabilities(cls, voters: Sequence[Any], X: Any, n_threads: int) -> Floats:
+        """Return class probabilities of voters of this kind: one row per voter, row and class."""
+
+    # Inside
+
+    @abstractmethod
+    def _widen(self, positions: NDArray[np.intp]) -> None:
+        """Make room for new classes in all trees; those that were known are at ``positions``."""
+
+    def _check_parameters(self) -> None:
+        """Raise an error unless all parameters are valid."""
+        check_count("max_rows", self.max_rows)
+        check_class_weight(self.class_weight)
+        if isinstance(self.class_weight, str) and self.class_weight != "balanced":
+            raise ValueError(
+                f"class_weight must be 'balanced', a dict or None: got {self.class_weight!r}. "
+                "Choose one of them."
+            )
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs must not be 0: got 0. Give 1, or -1 for all cores.")
+
+    @property
+    def _n_threads(self) -> int:
+        return min(int(effective_n_jobs(self.n_jobs)), _MOST_THREADS)
+
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
+    ) -> tuple[Any, NDArray[Any], Floats | None]:
+        """Return rows, labels and weights as arrays."""
+        self._check_parameters()
+        refuse_lazy_frame("y", y)
+        X, y = self._as_arrays(X, reset=reset, y=y)
+        check_classification_targets(y)
+        return X, y, _checked_weights(sample_weight, len(y))
+
+    def _checked_X(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return self._as_arrays(X, reset=False)
+
+    def _as_arrays(self, X: Any, *, reset: bool, **y: Any) -> Any:
+        """Return rows, with categories as numbers, and labels if they are to be learned from."""
+        refuse_lazy_frame("X", X)
+        refuse_wrong_indices(X)
+        if reset:
+            self._coder = category_coder(X, self.categorical_features)
+        if self._coder is None:
+            checked = validate_data(self, X, reset=reset, **y, **_ACCEPTED)
+            if getattr(X, "format", None) in _WITHOUT_INDEX_CHECKS:
+                refuse_wrong_indices(checked[0] if y else checked)
+            return checked
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if y:
+            self._coder.learn(X)
+        coded = self._coder.coded(X)
+        return check_X_y(coded, **y, **_ACCEPTED) if y else check_array(coded, **_ACCEPTED)
+
+    def _weighted(self, y: NDArray[Any], weights: Floats | None) -> Floats | None:
+        """Count labels, and return the weights of rows times those of their classes."""
+        self._counts = self._counts.plus(y)
+        if self.class_weight is not None:
+            factors = class_factors(y, self.class_weight, self._counts)
+            weights = factors if weights is None else factors * weights
+        if weights is not None:
+            heaviest, rule = float(weights.max()), f"at most {HEAVIEST:g}, class_weight included"
+            check_number("sample_weight", heaviest, rule, lambda w: w <= HEAVIEST, like=1.0)
+        return weights
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classes_")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _checked_weights(sample_weight: Any, n_rows: int) -> Floats | None:
+    """Return one weight per row, or None if all count the same."""
+    if sample_weight is None:
+        return None
+    weights: Floats = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must hold one number per row: got the shape {weights.shape} for "
+            f"{n_rows} rows. Give one number for each."
+        )
+    lightest = float(weights.min())
+    check_number("sample_weight", lightest, "zero or more", lambda w: w >= 0, like=1.0)
+    if not weights.any():
+        raise ValueError(
+            "sample_weight must be above zero for some rows: all are zero. Give rows of at least "
+            "one class a positive weight."
+        )
+    return weights
+
+
+def grow(
+    voters: Sequence[TreeVoter],
+    rows: BinnedRows,
+    n_trees: Sequence[int | None],
+    n_threads: int,
+    X: Any = None,
+) -> list[int]:
+    """Grow trees of ``voters`` and return the sample visits of each.
+
+    ``n_trees`` says how many to add to each voter; None means all, from scratch. With one row of
+    weights per voter in ``rows``, each has its own. ``X`` are the same rows as numbers, which
+    voters that already have trees need.
+    """
+    visits = [0] * len(voters)
+    if len(voters[0].classes_) < 2:  # there is nothing to tell apart
+        return visits
+    n_weights = len(rows.weights)
+    kinds: list[type[TreeVoter]] = list(dict.fromkeys(map(type, voters)))
+    for kind in kinds:
+        at = [k for k, voter in enumerate(voters) if type(voter) is kind]
+        own = [k if n_weights > 1 else n_weights - 1 for k in at]
+        tasks = [
+            voters[k].prepare(rows, n_trees[k], weights) for k, weights in zip(at, own, strict=True)
+        ]
+        chosen, together = [voters[k] for k in at], np.concatenate(tasks)
+        grown = iter(kind.grow_prepared(chosen, rows, together, X, n_threads))
+        for k, voter, its in zip(at, chosen, tasks, strict=True):
+            results = list(islice(grown, len(its)))
+            voter.add_trees([tree for trees, _ in results for tree in trees])
+            visits[k] = sum(n for _, n in results)
+    return visits
+
+
+def sums_of(voters: Sequence[TreeVoter], X: Any, n_threads: int) -> Floats:
+    """Return what the trees of each voter add up to: one row per voter, row and output."""
+    handles = [voter.trees_.handle for voter in voters]
+    sums = np.zeros((len(voters), X.shape[0], voters[0].n_outputs))
+    if not hasattr(X, "toarray"):
+        native.add_up_trees(handles, compact(X), sums, n_threads)
+        return sums
+    for block in slices(X.shape[0], max(_NUMBERS_AT_ONCE // X.shape[1], 1)):
+        part = np.zeros_like(sums[:, block])
+        native.add_up_trees(handles, X[block].toarray(), part, n_threads)
+        sums[:, block] = part
+    return sums

@@ -1,0 +1,60 @@
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from skliquid import native
+from skliquid.voters.grown_trees import GrownTrees
+
+
+def stump(*values):
+    """Return a tree that splits the second column at 0.5."""
+    nodes = np.zeros(3, native.NODE)
+    nodes[0] = (np.float64(0.5).view(np.uint64), 1, 1)
+    nodes[1], nodes[2] = (0, 2**31, 0), (0, 2**31, 1)
+    return nodes.tobytes(), np.array(values, np.float32).tobytes()
+
+
+TREES = GrownTrees([stump(1, 2), stump(10, 20), stump(100, 200)], 1, 2)
+
+
+def sums(trees):
+    X, found = np.array([[9.0, 0.5], [9.0, 0.6]]), np.zeros((1, 2, trees.n_outputs))
+    native.add_up_trees([trees.handle], X, found, 1)
+    return found[0].ravel().tolist()
+
+
+def test_trees_add_up():
+    assert len(TREES) == 3
+    assert sums(TREES) == [111, 222]
+
+
+def test_the_last_trees_are_kept():
+    assert [len(TREES.last(n)) for n in (0, 1, 2, 3, 9)] == [0, 1, 2, 3, 3]
+    assert sums(TREES.last(2)) == [110, 220]
+    assert sums(TREES.last(0)) == [0, 0]
+
+
+def test_trees_follow_others():
+    assert sums(TREES.last(1).followed_by([stump(3, 4)])) == [103, 204]
+    assert sums(TREES) == [111, 222]
+
+
+def test_leaves_get_other_values():
+    wider = TREES.with_values(lambda values: np.hstack([values, -values]), 2)
+    assert wider.n_outputs == 2
+    assert sums(wider) == [111, -111, 222, -222]
+
+
+def test_copies_share_trees_and_pickles_make_them_again():
+    assert copy.copy(TREES) is TREES
+    assert copy.deepcopy(TREES) is TREES
+    again = pickle.loads(pickle.dumps(TREES))
+    assert again.trees == TREES.trees
+    assert sums(again) == [111, 222]
+
+
+def test_trees_that_are_none_are_an_error():
+    with pytest.raises(ValueError, match="nodes must be whole"):
+        GrownTrees([(b"x", b"1234")], 1, 2)
