@@ -11,8 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from small_ensembles import same
 
-from skliquid import LiquidEnsembleClassifier, train_on
+from skliquid import Diversity, LiquidEnsembleClassifier, train_on
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 SGD = SGDClassifier()
 PIPELINE = make_pipeline(StandardScaler(), SGDClassifier(max_iter=50, tol=None))
@@ -46,7 +48,12 @@ def test_no_more_is_spent_than_allowed(binary, whole, share, pool):
 
 
 VOTERS = {
-    "linear voters on maps": None,
+    "default": None,
+    "forests": RandomizedForestClassifier(),
+    "boosted trees": BoostedTreesClassifier(subsample=0.7),
+    "trees of few rows": RandomizedForestClassifier(max_rows=40),
+    "forests without partial_fit": make_pipeline(StandardScaler(), RandomizedForestClassifier(5)),
+    "linear voters on maps": SGDClassifier(average=True),
     "SGD without partial_fit": PIPELINE,
     "trees": DecisionTreeClassifier(max_depth=3),
     "SVC": SVC(),
@@ -63,6 +70,8 @@ VOTERS = {
 @pytest.mark.parametrize("name", VOTERS)
 def test_no_voter_of_any_class_spends_more_than_allowed(binary, name, sampled):
     X, y = binary[0][:200], binary[1][:200]
+    if "maps" in name:
+        sampled = sampled | {"diversity": Diversity(feature_maps="fourier")}
     for limit in (1000, 9000):
         ensemble = fitted((X, y), VOTERS[name], n_voters=8, max_cost=limit, **sampled)
         assert 0 < ensemble.training_cost_.total <= limit
@@ -92,6 +101,72 @@ def test_a_final_fit_does_not_leave_a_voter_worse(binary):
     ensemble = fitted(binary, SVC(), mechanism="direct", max_cost=limit)
     assert ensemble.training_cost_ == (whole.training_cost_.increments, 0)
     assert "left 0 of" in ensemble.record_.stopped  # three passes are no fit for them
+
+
+TREES = {
+    "default": None,
+    "forests": RandomizedForestClassifier(),
+    "boosted": BoostedTreesClassifier(20, subsample=1.0),
+}
+
+
+def of_trees(binary, name, **params):
+    estimator, options = TREES[name], {"n_estimators": 12, "n_final": 4, "random_state": 0}
+    return LiquidEnsembleClassifier(estimator, **options, **params).fit(*binary)
+
+
+@pytest.mark.parametrize("name", TREES)
+def test_trees_are_limited_and_what_was_cut_short_is_recorded(binary, name):
+    whole = of_trees(binary, name)
+    for share in (0.1, 0.3, 0.6, 0.9):
+        limit = int(share * whole.training_cost_.total)
+        ensemble = of_trees(binary, name, max_cost=limit)
+        assert ensemble.training_cost_.total <= limit
+        assert f"max_cost={limit}" in ensemble.record_.stopped
+        assert ensemble.score(*binary) > 0.9
+        for voter in ensemble.estimators_:
+            assert not hasattr(voter, "trees_") or 0 < len(voter.trees_) <= voter.n_estimators
+    # passes of linear voters are not known before, so that those of trees may be limited for them
+    enough = whole.training_cost_.total * (100 if name == "default" else 1)
+    exact = of_trees(binary, name, max_cost=enough)
+    assert exact.record_.stopped is None
+    assert same(exact, whole, binary[0])
+
+
+def test_increments_with_fewer_trees_than_are_due_are_recorded(binary):
+    forest = RandomizedForestClassifier(n_estimators=16)  # of which four are due at once
+    options = {"n_estimators": 6, "n_final": 3, "increment_size": 200, "random_state": 0}
+    limit = 3 * 6 * 200  # three trees of each voter at the first increment
+    ensemble = LiquidEnsembleClassifier(forest, max_cost=limit, **options).fit(*binary)
+    assert ensemble.training_cost_ == (limit, 0)
+    assert "limited fits at increment 1 to 3 passes" in ensemble.record_.stopped
+    assert [len(voter.trees_) for voter in ensemble.estimators_] == [3] * 6
+
+
+@pytest.mark.parametrize(("name", "n_before"), [("forests", 2), ("boosted", 5)])
+def test_a_final_fit_leaves_no_voter_with_fewer_trees(binary, name, n_before):
+    cost = of_trees(binary, name, mechanism="direct").training_cost_  # one increment
+    n_after = []
+    for extra in (0, 569, 1300, 3000, 10_000, 40_000):
+        limit = cost.increments + extra
+        ensemble = of_trees(binary, name, mechanism="direct", max_cost=limit)
+        n_after.append([len(voter.trees_) for voter in ensemble.estimators_])
+        assert f"max_cost={limit}" in ensemble.record_.stopped
+    assert n_after[0] == [n_before] * 12
+    assert min(map(min, n_after)) == n_before
+    assert max(n_after[-1]) > n_before
+
+
+def test_voters_behind_maps_are_not_taken_for_refitted_ones(binary):
+    mixed = [("linear", SGDClassifier(average=True)), ("tree", DecisionTreeClassifier(max_depth=2))]
+    diversity = Diversity(feature_maps={"linear": "fourier"})
+    options = {"n_voters": 6, "diversity": diversity, "mechanism": "random"}
+    whole = fitted(binary, mixed, **options)
+    limit = whole.training_cost_.increments
+    ensemble = fitted(binary, mixed, max_cost=limit, **options)
+    assert ensemble.training_cost_.increments == limit  # one pass of each linear voter over 25 rows
+    assert "left 0 of 5 representatives with a final fit" in ensemble.record_.stopped
+    assert "ended delegation" not in ensemble.record_.stopped
 
 
 class _Stubborn(DummyClassifier):

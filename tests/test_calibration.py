@@ -4,9 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import log_loss
-from small_ensembles import small
+from small_ensembles import parts, small
 
 from skliquid.calibration import FEWEST_ROWS, POWERS, Calibration, GroupAnswers, log_losses
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 from skliquid.voting import VOTINGS, tempered
 
 
@@ -20,9 +21,9 @@ def drawn_from(shares, seed=1):
     return (shares.cumsum(axis=1) < chance).sum(axis=1).clip(max=shares.shape[1] - 1)
 
 
-def calibrated(*increments):
+def calibrated(*increments, **options):
     """Return the calibration after increments of (shares, y) or (shares, y, weight)."""
-    calibration = Calibration.empty()
+    calibration = Calibration.empty(**options)
     for shares, y, *weight in increments:
         answers = GroupAnswers.of(shares, y, weight[0] if weight else None, is_soft=True)
         calibration = calibration.update(answers)
@@ -158,6 +159,16 @@ def test_the_temperature_stays_within_the_grid():
     assert calibrated((shares, wrong)).power == POWERS[0]
 
 
+@pytest.mark.parametrize("power", [0.4, 1.0, 2.6])
+def test_probabilities_become_less_certain_but_not_more_where_they_must_not(power):
+    true = probabilities(20_000, 3)
+    answers = tempered(true, 1 / power), drawn_from(true)
+    free, bound = calibrated(answers), calibrated(answers, answers, sharpens=False)
+    assert free.power == pytest.approx(power, rel=0.04)
+    assert bound.power == min(calibrated(answers, answers).power, 1.0)
+    assert Calibration.empty(sharpens=False).power == 1.0
+
+
 @given(answers())
 def test_the_temperature_is_always_a_number_within_the_grid(drawn):
     shares, y, weight = drawn
@@ -209,6 +220,28 @@ def test_the_log_loss_of_an_ensemble_is_better_at_its_temperature(binary):
 def test_the_temperature_is_one_where_nothing_is_calibrated(binary, options):
     options = {"competence": "contribution"} | options
     assert small(SGDClassifier(), **options).fit(*binary).temperature_ == 1
+
+
+@pytest.mark.parametrize("voter", [RandomizedForestClassifier(), None], ids=str)
+def test_trees_that_are_grown_again_at_the_end_are_not_made_more_certain(binary, voter):
+    X, y = binary
+    options = {"competence": "contribution", "n_estimators": 12}
+    through = small(voter, final_fit=False, **options).fit(X, y)
+    assert through.temperature_ < 0.9  # means over a few trees are not certain enough
+    refitted = small(voter, **options).fit(X, y)
+    assert refitted.temperature_ == 1
+    stream = small(voter, **options)
+    for X_part, y_part in parts(X, y, 100):
+        stream.partial_fit(X_part, y_part)
+    assert stream.temperature_ < 0.9
+
+
+def test_trees_that_are_grown_again_at_the_end_may_be_made_less_certain():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 3))
+    y = rng.random(1000) < np.where(X[:, 0] > 0, 0.6, 0.4)
+    steep = BoostedTreesClassifier(40, learning_rate=1.0, max_depth=8)
+    assert small(steep, competence="contribution").fit(X, y).temperature_ > 1.5
 
 
 @pytest.mark.parametrize("competence", ["contribution", "prequential"])

@@ -345,6 +345,11 @@ def test_an_ensemble_that_always_says_the_same_warns(competence, voting):
     assert caught[0].filename == __file__
 
 
+def test_a_hundred_answers_are_enough_to_warn():
+    with pytest.warns(UserWarning, match="predicted the class usual for all 100 rows"):
+        small(TREE, competence="contribution", increment_size=500).fit(*lost())
+
+
 def test_the_most_common_classes_are_named():
     X, _ = lost(800)
     y = np.where(np.arange(800) % 4 == 0, np.arange(800) % 7, 9)
@@ -360,7 +365,7 @@ def test_the_most_common_classes_are_named():
         {"class_weight": {"rare": 20}, "competence": "prequential"},
         {"competence": "training"},
         {"competence": "contribution", "increment_size": 600},  # nothing was asked before
-        {"competence": "contribution", "increment_size": 580},  # too few rows to tell
+        {"competence": "contribution", "increment_size": 501},  # 99 rows are too few to tell
     ],
     ids=str,
 )

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from small_ensembles import same, small
 
 from skliquid import Competence, prune, revocable
-from skliquid.competence import Panel, as_competence, contributions, evaluated
+from skliquid.competence import SHARE, Panel, as_competence, contributions, evaluated
 from skliquid.estimates import DecayedEstimate, MeanEstimate, RecentEstimate
 from skliquid.mechanisms import MECHANISMS
 from skliquid.rows import Rows
@@ -63,11 +63,17 @@ def brier(shares, y, sample_weight=None):
 # Laws of contribution
 
 
+def mean_contributions(drawn, share):
+    """Return the contributions of all voters, averaged over rows."""
+    probabilities, weights, y, sample_weight = drawn
+    shares = mean_probabilities(probabilities, weights, probabilities.shape[2])
+    return np.average(contributions(probabilities, shares, y, share), axis=1, weights=sample_weight)
+
+
 @given(panels())
 def test_a_contribution_is_half_the_derivative_of_the_groups_brier_score(drawn):
     probabilities, weights, y, sample_weight = drawn
-    found = evaluated(panel(*drawn), by_contribution=True).competence.values
-    for voter, contribution in enumerate(found):
+    for voter, contribution in enumerate(mean_contributions(drawn, share=0.0)):
         # a small share of the weight moves from the group, as it is, to the voter
         shares = mean_probabilities(probabilities, weights, probabilities.shape[2])
         step = 1e-6
@@ -76,10 +82,37 @@ def test_a_contribution_is_half_the_derivative_of_the_groups_brier_score(drawn):
         assert contribution == pytest.approx(-slope / 2, abs=1e-8)
 
 
+@given(panels(), st.sampled_from([0.0, 1e-3, 0.1, 0.5, 1.0]))
+def test_a_share_of_all_weight_lowers_the_brier_score_by_twice_its_contribution(drawn, share):
+    probabilities, weights, y, sample_weight = drawn
+    shares = mean_probabilities(probabilities, weights, probabilities.shape[2])
+    before = brier(shares, y, sample_weight)
+    for voter, contribution in enumerate(mean_contributions(drawn, share)):
+        # the share moves from the group, as it is, to the voter
+        after = brier((1 - share) * shares + share * probabilities[voter], y, sample_weight)
+        assert before - after == pytest.approx(2 * share * contribution, abs=1e-12)
+
+
+@given(panels())
+def test_the_whole_weight_compares_the_brier_score_of_the_voter_with_that_of_the_group(drawn):
+    probabilities, weights, y, sample_weight = drawn
+    group = mean_probabilities(probabilities, weights, probabilities.shape[2])
+    own = [brier(answers, y, sample_weight) for answers in probabilities]
+    expected = (brier(group, y, sample_weight) - np.array(own)) / 2
+    np.testing.assert_allclose(mean_contributions(drawn, share=1.0), expected, atol=1e-12)
+
+
+@given(panels())
+def test_training_measures_contributions_for_half_of_all_weight(drawn):
+    found = evaluated(panel(*drawn), by_contribution=True).competence.values
+    np.testing.assert_allclose(found, mean_contributions(drawn, share=SHARE), atol=1e-12)
+    assert SHARE == 0.5
+
+
 @given(panels())
 def test_a_gain_is_what_a_delegation_does_to_the_groups_brier_score(drawn):
     probabilities, weights, y, sample_weight = drawn
-    found = evaluated(panel(*drawn), by_contribution=True).competence.values
+    found = mean_contributions(drawn, share=0.0)
     step = 1e-6  # of all weight, from voter 0 to voter 1
     moved = np.stack([weights / weights.sum()] * 2)
     moved[0, :2] += [-step, step]
@@ -89,9 +122,16 @@ def test_a_gain_is_what_a_delegation_does_to_the_groups_brier_score(drawn):
 
 
 @given(panels())
-def test_contributions_average_to_zero_over_the_group(drawn):
+def test_contributions_average_to_zero_over_the_group_or_less_where_voters_differ(drawn):
+    probabilities, weights, _, sample_weight = drawn
+    first_order = np.average(mean_contributions(drawn, share=0.0), weights=weights)
+    assert first_order == pytest.approx(0, abs=1e-12)
+    shares = mean_probabilities(probabilities, weights, probabilities.shape[2])
+    apart = ((probabilities - shares) ** 2).sum(axis=2)
+    ambiguity = np.average(np.average(apart, axis=1, weights=sample_weight), weights=weights)
     found = evaluated(panel(*drawn), by_contribution=True).competence.values
-    assert np.average(found, weights=drawn[1]) == pytest.approx(0, abs=1e-12)
+    expected = -SHARE / 2 * ambiguity
+    assert np.average(found, weights=weights) == pytest.approx(expected, abs=1e-12)
 
 
 @given(panels())
@@ -121,12 +161,16 @@ def test_an_example_by_hand():
     np.testing.assert_allclose(shares, [[0.6, 0.4], [0.3, 0.7]])
     by_row = [[2 * 0.3 * 0.4, 2 * 0.3 * 0.3], [2 * -0.1 * 0.4, 2 * -0.1 * 0.3]]
     np.testing.assert_allclose(contributions(probabilities, shares, y), by_row)
+    # the voters are (0.3, -0.3) and (-0.1, 0.1) away from the group, on both rows or their mirror
+    penalty = np.array([0.25 * 2 * 0.3**2, 0.25 * 2 * 0.1**2])
+    by_row = np.array(by_row) - penalty[:, None]
+    np.testing.assert_allclose(contributions(probabilities, shares, y, share=0.5), by_row)
     found = evaluated(panel(probabilities, weights, y), by_contribution=True)
-    np.testing.assert_allclose(found.competence.values, [0.21, -0.07])
+    np.testing.assert_allclose(found.competence.values, [0.21 - 0.045, -0.07 - 0.005])
     np.testing.assert_allclose(found.competence.variance, [0.03**2, 0.01**2])
     assert found.accuracy.values.tolist() == [1.0, 1.0]  # a tie goes to the first class
     heavy = evaluated(panel(probabilities, weights, y, np.array([3.0, 1.0])), by_contribution=True)
-    np.testing.assert_allclose(heavy.competence.values, [0.225, -0.075])
+    np.testing.assert_allclose(heavy.competence.values, [0.225 - 0.045, -0.075 - 0.005])
     assert heavy.competence.n_rows == 16 / 10
 
 
@@ -134,7 +178,8 @@ def test_hard_votes_contribute_as_probabilities_of_zero_and_one():
     probabilities = np.array([[[0.9, 0.1]], [[0.4, 0.6]]])
     hard = panel(probabilities, np.array([3, 1]), np.array([0]), voting="hard")
     found = evaluated(hard, by_contribution=True).competence.values
-    np.testing.assert_allclose(found, [2 * 0.25 * 0.25, -2 * 0.75 * 0.25])
+    first_order = np.array([2 * 0.25 * 0.25, -2 * 0.75 * 0.25])
+    np.testing.assert_allclose(found, first_order - 0.25 * np.array([2 * 0.25**2, 2 * 0.75**2]))
 
 
 @given(panels())
@@ -215,27 +260,25 @@ def test_prune_evaluates_from_the_first_increment(binary):
 # Competence as a value
 
 
-def test_competence_is_measured_after_or_before_training():
-    events = []
-
-    class Pool(AnsweringPool):
-        def vote(self, voters, X):
-            events.append("measure")
-            return super().vote(voters, X)
-
-    def train():
-        events.append("train")
-        return 7
-
-    asked = panel(np.array([[[0.9, 0.1]]]), np.array([1]), np.array([0]), voting="hard")
-    asked = asked._replace(pool=Pool(asked.pool.known))
-    training, prequential = Competence("training"), Competence("prequential")
-    for competence, has_trained in ((training, False), (prequential, True)):
-        found, cost = competence(train, asked, has_trained)
-        assert (found.accuracy.values, cost) == (np.array([1.0]), 7)
-    assert prequential(train, asked, False) == (None, 7)
-    assert Competence("contribution")(train, asked, False) == (None, 7)
-    assert events == ["train", "measure", "measure", "train", "train", "train"]
+def test_competence_says_what_is_measured_and_when():
+    probabilities = np.array([[[0.9, 0.1], [0.3, 0.7]], [[0.4, 0.6], [0.2, 0.8]]])
+    asked = panel(probabilities, np.array([1, 2]), np.array([0, 1]))
+    training, prequential, contribution = map(
+        Competence, ("training", "prequential", "contribution")
+    )
+    assert not training.measure.before_training
+    assert prequential.measure.before_training
+    assert contribution.measure.before_training
+    for competence in (training, prequential):
+        found = competence.evaluation(asked)
+        assert found.competence is found.accuracy
+        assert found.accuracy.values.tolist() == [1.0, 0.5]
+    assert training.evaluation(asked).group is None  # the voters have seen the labels
+    assert prequential.evaluation(asked).group.n_rows == 2
+    found = contribution.evaluation(asked)
+    assert found.accuracy.values.tolist() == [1.0, 0.5]
+    assert found.competence.values[0] > found.competence.values[1]
+    assert found.group.n_rows == 2
 
 
 def test_memory_chooses_the_estimate():

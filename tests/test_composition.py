@@ -1,53 +1,114 @@
 """The parameter estimator, its own parameters, and those of the default."""
 
+import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from small_ensembles import same, small
 
 from skliquid import Diversity, LiquidEnsembleClassifier
-from skliquid.diversity import FourierFeatures
+from skliquid.composition import DEFAULT_ESTIMATORS, MOST_SPARSE_COLUMNS
+from skliquid.diversity import FourierFeatures, default_hyperparameters
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 
-def test_the_default_estimator_has_parameters_too(binary):
-    default = LiquidEnsembleClassifier(n_estimators=20, random_state=0)
-    search = GridSearchCV(default, {"estimator__alpha": [1e-3]}, cv=2).fit(*binary)
-    voters = search.best_estimator_.estimators_
-    assert {voter[-1].alpha for voter in voters} == {1e-3}
-    mapped = [voter[0] for voter in voters if isinstance(voter[0], Pipeline)]
-    assert any(isinstance(pipeline[-1], FourierFeatures) for pipeline in mapped)
+def test_the_default_estimators_have_parameters_too(binary):
+    default = LiquidEnsembleClassifier(n_estimators=12, mechanism="direct", random_state=0)
+    grid = {"linear__alpha": [1e-3], "forest__n_estimators": [3], "boosted__max_depth": [2]}
+    search = GridSearchCV(default, grid, cv=2).fit(*binary)
+    linear, forest, boosted = (search.best_estimator_.estimators_[kind::3] for kind in range(3))
+    assert {voter[-1].alpha for voter in linear} == {1e-3}
+    assert len({voter[-1].eta0 for voter in linear}) == 4  # it is still drawn
+    assert {voter.n_estimators for voter in forest} == {len(v.trees_) for v in forest} == {3}
+    assert len({voter.min_samples_leaf for voter in forest}) == 3
+    assert {voter.max_depth for voter in boosted} == {2}
+    assert any(isinstance(voter[0][-1], FourierFeatures) for voter in linear)
 
 
-def test_setting_the_default_explicitly_changes_nothing(binary):
+@pytest.mark.parametrize("parameter", ["linear__average", "forest__class_weight"])
+def test_setting_the_default_explicitly_changes_nothing(binary, parameter):
     X, y = binary
-    default = LiquidEnsembleClassifier(n_estimators=20, random_state=0)
-    explicit = clone(default).set_params(estimator__average=True)
+    default = LiquidEnsembleClassifier(n_estimators=12, random_state=0)
+    value = {"linear__average": True}.get(parameter)
+    explicit = clone(default).set_params(**{parameter: value})
+    assert [name for name, _ in explicit.estimator] == ["linear", "forest", "boosted"]
     assert same(default.fit(X, y), explicit.fit(X, y), X)
+    ours, theirs = (
+        clone(one).partial_fit(X[:200], y[:200]).partial_fit(X[200:], y[200:])
+        for one in (default, explicit)
+    )
+    assert same(ours, theirs, X)
+
+
+@pytest.mark.parametrize("n_rows", [1000, 30_000, 400_000])
+def test_explicit_defaults_suit_the_number_of_rows_too(monkeypatch, n_rows):
+    X, y = np.zeros((n_rows, 1), dtype=np.float32), np.arange(n_rows) % 2
+    seen = []
+
+    def stop(_, spec, *__):
+        seen.append([voter.get_params() for voter in spec.voters()])
+        raise InterruptedError
+
+    monkeypatch.setattr("skliquid.ensemble.pool_for", stop)
+    default = LiquidEnsembleClassifier(random_state=0)
+    for ensemble in (default, clone(default).set_params(linear__penalty="l2")):
+        with pytest.raises(InterruptedError):
+            ensemble.fit(X, y)
+    assert seen[0] == seen[1]
 
 
 def test_a_fixed_alpha_of_the_default_estimator_replaces_the_drawn_ones():
-    fixed = LiquidEnsembleClassifier().set_params(estimator__alpha=0.1)
-    assert list(fixed.diversity.param_distributions) == ["eta0"]
+    def drawn(ensemble):
+        return ensemble.diversity.resolved(has_default_estimator=False).param_distributions
+
+    everything = default_hyperparameters().keys()
+    fixed = LiquidEnsembleClassifier().set_params(linear__alpha=0.1)
+    assert dict(fixed.estimator)["linear"].alpha == 0.1
+    assert drawn(fixed).keys() == everything - {"linear__alpha"}
+    assert fixed.diversity.feature_maps == {"linear": "fourier"}
     fixed.set_params(diversity="auto", estimator=None)
-    fixed.set_params(estimator__alpha=0.1, estimator__eta0=1.0)
-    assert fixed.diversity.param_distributions is None
-    assert fixed.diversity.feature_maps == "fourier"
-    drawn = Diversity(param_distributions={"alpha": [1, 2]})
-    kept = LiquidEnsembleClassifier(diversity=drawn).set_params(estimator__alpha=0.1)
-    assert kept.diversity.param_distributions == {"alpha": [1, 2]}
+    fixed.set_params(linear__alpha=0.1, linear__eta0=1.0)
+    assert drawn(fixed).keys() == everything - {"linear__alpha", "linear__eta0"}
+    own = Diversity(param_distributions={"linear__alpha": [1, 2]})
+    kept = LiquidEnsembleClassifier(diversity=own).set_params(linear__alpha=0.1)
+    assert kept.diversity.param_distributions == {"linear__alpha": [1, 2]}
     unmapped = LiquidEnsembleClassifier(diversity=Diversity(feature_maps=None))
-    unmapped.set_params(estimator__alpha=0.1)
-    assert list(unmapped.diversity.param_distributions) == ["eta0"]
+    unmapped.set_params(linear__alpha=0.1)
+    assert drawn(unmapped).keys() == everything - {"linear__alpha"}
     assert unmapped.diversity.feature_maps is None
-    without = LiquidEnsembleClassifier(diversity=None).set_params(estimator__average=False)
+    without = LiquidEnsembleClassifier(diversity=None).set_params(linear__average=False)
     assert without.diversity.feature_maps is without.diversity.param_distributions is None
+
+
+def test_a_default_estimator_that_is_replaced_draws_nothing(binary):
+    ensemble = LiquidEnsembleClassifier(n_estimators=12, mechanism="direct", random_state=0)
+    ensemble.set_params(forest=GaussianNB()).fit(*binary)
+    assert {type(voter) for voter in ensemble.estimators_[1::3]} == {GaussianNB}
+    assert len({voter.max_depth for voter in ensemble.estimators_[2::3]}) > 1
+    assert [type(voter) for _, voter in DEFAULT_ESTIMATORS][1] is RandomizedForestClassifier
+
+
+def test_setting_other_parameters_leaves_the_default_as_it_is():
+    ensemble = LiquidEnsembleClassifier().set_params(n_final=3, n_estimators=9)
+    assert ensemble.estimator is None
+    assert ensemble.diversity == "auto"
+
+
+def test_the_default_is_one_of_three_kinds_spread_evenly(binary):
+    ensemble = LiquidEnsembleClassifier(mechanism="direct", random_state=0).fit(*binary)
+    linear, forest, boosted = (ensemble.estimators_[kind::3] for kind in range(3))
+    assert [type(voter[-1]) for voter in linear] == [SGDClassifier] * 8
+    assert [type(voter) for voter in forest] == [RandomizedForestClassifier] * 8
+    assert [type(voter) for voter in boosted] == [BoostedTreesClassifier] * 8
+    assert not any(hasattr(voter, "classes_") for _, voter in DEFAULT_ESTIMATORS)
 
 
 @pytest.mark.parametrize("diversity", ["auto", None, Diversity(feature_maps=None)])
@@ -64,7 +125,12 @@ def test_the_parameters_of_diversity_are_set_by_name(binary, diversity):
 def test_a_wrong_parameter_of_the_default_estimator_leaves_it_as_it_was():
     ensemble = LiquidEnsembleClassifier()
     with pytest.raises(ValueError, match="Invalid parameter 'alfa'"):
-        ensemble.set_params(estimator__alfa=1, n_final=3)
+        ensemble.set_params(linear__alfa=1, n_final=3)
+    assert ensemble.get_params() == LiquidEnsembleClassifier().get_params()
+    with pytest.raises(ValueError, match="Invalid parameter 'lineal'"):
+        ensemble.set_params(lineal__alpha=1)
+    with pytest.raises(ValueError, match=r"estimator__alpha must not be .* Set linear__alpha, for"):
+        ensemble.set_params(estimator__alpha=1)
     assert ensemble.get_params() == LiquidEnsembleClassifier().get_params()
 
 
@@ -107,3 +173,59 @@ def test_an_ensemble_accepts_the_data_that_all_its_voters_accept():
     assert tags(DecisionTreeClassifier()) == (True, True)
     assert tags(DecisionTreeClassifier(), SGDClassifier()) == (True, False)
     assert tags(DecisionTreeClassifier(), GaussianNB()) == (False, False)
+    assert tags(RandomizedForestClassifier(), BoostedTreesClassifier()) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "accepts"),
+    [
+        ({}, True),
+        ({"diversity": None}, False),
+        ({"diversity": Diversity(feature_maps=None)}, False),
+        ({"diversity": Diversity(feature_maps="fourier")}, True),
+        ({"diversity": Diversity(feature_maps={"forest": "fourier"})}, False),
+        ({"diversity": Diversity(param_distributions=None)}, True),
+        ({"estimator": SGDClassifier(), "diversity": Diversity(feature_maps="fourier")}, True),
+        ({"estimator": SGDClassifier()}, False),
+        ({"diversity": "wrong"}, False),
+    ],
+)
+def test_missing_values_are_accepted_where_no_voter_sees_them_that_cannot(options, accepts):
+    ensemble = LiquidEnsembleClassifier(n_estimators=6, random_state=0, **options)
+    assert get_tags(ensemble).input_tags.allow_nan is accepts
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    X[::4, 1], y = np.nan, X[:, 0] > 0
+    if accepts:
+        fitted = ensemble.fit(X, y)
+        assert np.isfinite(fitted.predict_proba(X)).all()
+        assert fitted.score(X, y) > 0.85
+        return
+    with pytest.raises(ValueError, match=r"contains NaN|The 'diversity' parameter"):
+        ensemble.fit(X, y)
+
+
+def test_missing_values_are_accepted_when_a_parameter_of_the_default_is_set():
+    explicit = LiquidEnsembleClassifier().set_params(linear__alpha=1e-4)
+    assert get_tags(explicit).input_tags.allow_nan
+    assert get_tags(explicit).input_tags.sparse
+
+
+def test_wide_sparse_rows_are_left_to_the_linear_voters():
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=(120, 1))
+    others = scipy.sparse.random(120, MOST_SPARSE_COLUMNS - 1, 0.01, random_state=0)
+    narrow = scipy.sparse.hstack([first, others], format="csr")
+    wide = scipy.sparse.hstack([narrow, scipy.sparse.csr_matrix((120, 1))], format="csr")
+    y = first.ravel() > 0
+    options = {"n_estimators": 6, "n_final": 4, "random_state": 0}
+    ours = LiquidEnsembleClassifier(**options).fit(wide, y)
+    assert {type(voter[-1]) for voter in ours.estimators_} == {SGDClassifier}
+    assert len({voter[-1].alpha for voter in ours.estimators_}) == 4
+    assert [record.n_rows for record in ours.record_] == [30] * 4  # not the rounds of trees
+    linear = [pair for pair in DEFAULT_ESTIMATORS if pair[0] == "linear"]
+    drawn = default_hyperparameters(120, names=["linear"])
+    diversity = Diversity(param_distributions=drawn, feature_maps={"linear": "fourier"})
+    theirs = LiquidEnsembleClassifier(linear, diversity=diversity, **options).fit(wide, y)
+    assert same(ours, theirs, wide)
+    mixed = LiquidEnsembleClassifier(**options, mechanism="direct").fit(narrow, y)
+    assert {type(v) for v in mixed.estimators_[1::3]} == {RandomizedForestClassifier}

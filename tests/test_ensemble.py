@@ -228,6 +228,8 @@ def test_refit_is_the_final_fit_of_fit(binary, options, weights):
 
 def coefficients(voter):
     voter = voter[-1] if hasattr(voter, "steps") else voter
+    if hasattr(voter, "trees_"):
+        return np.frombuffer(b"".join(nodes + values for nodes, values in voter.trees_.trees), "u1")
     names = ("coef_", "theta_", "tree_")
     value = next(getattr(voter, name) for name in names if hasattr(voter, name))
     return getattr(value, "threshold", value)

@@ -131,7 +131,14 @@ def test_parameters_that_do_not_fit_together_are_refused(options, message):
 
 @pytest.mark.parametrize("n", [True, np.int64(3)])
 def test_integers_of_any_type_are_accepted(n):
-    assert small(n_estimators=n, n_final=n, n_jobs=np.int64(1)).fit(X, Y).score(X, Y) > 0.5
+    voter = SGDClassifier() if n is True else None
+    ensemble = small(voter, n_estimators=n, n_final=n, n_jobs=np.int64(1))
+    assert ensemble.fit(X, Y).score(X, Y) > 0.5
+
+
+def test_the_three_default_estimators_need_three_voters():
+    with pytest.raises(ValueError, match=r"3 estimators cannot share 2 voters. Raise n_estimators"):
+        small(n_estimators=2).fit(X, Y)
 
 
 def test_a_class_where_an_object_is_meant_is_refused():

@@ -27,12 +27,14 @@ class ScriptedPool:
     def __init__(self, n_correct):
         self.n_correct = n_correct
         self.t = 0
+        self.trained = []
 
     def expect(self, rows):
         pass
 
     def train(self, voters, rows):
         self.t += 1
+        self.trained.append(voters.tolist())
         return len(voters) * rows.n_rows
 
     def vote(self, voters, X):
@@ -133,7 +135,8 @@ def test_laws_of_training(run):
         assert n_final <= record.n_representatives <= len(record.voters)
         assert record.voters.tolist() == before.representatives.tolist()
         assert len(record.voters) - len(record.delegators) == record.n_representatives
-        assert record.cost == len(record.voters) * record.n_rows
+        assert record.n_trained == len(trained_on(record, run["rules"]))
+        assert record.cost == record.n_trained * record.n_rows
         accuracy = dict(zip(record.voters, record.competence, strict=True))
         if mechanism.probability is not any_candidate:
             is_measured = np.isin(record.delegates, record.voters)
@@ -145,6 +148,15 @@ def test_laws_of_training(run):
         before = record.graph
     assert training.record.cost.increments == sum(record.cost for record in training.record)
     assert training.graph is before or len(training.record) == 0
+
+
+def trained_on(record, rules):
+    """Return the voters that train on an increment."""
+    if not rules.competence.measure.before_training:
+        return record.voters
+    if record.increment > 1 and rules.are_settled(record.increment, record.n_representatives):
+        return record.voters[:0]  # the final fit is all that is left
+    return record.graph.representatives
 
 
 @given(runs())
@@ -183,6 +195,31 @@ def test_training_stops_when_no_voter_will_delegate_and_a_final_fit_follows():
         stopping = replace(endless, last_increment=6)
         assert len(scripted(script, n_rows, stopping).record) == n_increments
         assert len(scripted(script, n_rows, endless).record) == 6
+
+
+@pytest.mark.parametrize("last_increment", [None, 4])
+@pytest.mark.parametrize("measured", ["prequential", "training"])
+def test_voters_that_are_measured_before_training_delegate_before_it_too(measured, last_increment):
+    measuring = rules(
+        "max", FixedCount(1), competence=Competence(measured), last_increment=last_increment
+    )
+    training = scripted([[1, 2, 3, 4]] * 4, [5, 6, 7, 8], measuring)
+    costs = [record.cost for record in training.record]
+    if measured == "training":  # all train, and then one delegates
+        n_increments = 3 if last_increment else 4
+        expected = [[0, 1, 2, 3], [1, 2, 3], [2, 3], [3]][:n_increments]
+    else:  # nothing is known at the first increment, and who delegates need not train
+        expected = [[0, 1, 2, 3], [1, 2, 3], [2, 3], [] if last_increment else [3]]
+    assert training.pool.trained == list(filter(None, expected))
+    assert costs == [len(voters) * n for voters, n in zip(expected, [5, 6, 7, 8], strict=False)]
+    assert training.record.cost.increments == sum(costs)
+
+
+def test_the_first_increment_is_trained_on_even_if_nobody_will_delegate():
+    for measured in ("prequential", "training"):
+        settled = rules("direct", competence=Competence(measured), last_increment=3)
+        training = scripted([[1, 2]] * 3, [5, 5, 5], settled)
+        assert training.pool.trained == [[0, 1]]
 
 
 def test_max_spreads_weight_over_the_better_voters():
@@ -272,6 +309,30 @@ def test_the_expected_cost_is_the_cost_of_a_plain_run(binary, settings):
         **settings,
     ).fit(X, y)
     assert expected_training_cost(len(y), n_passes=3, **settings) == ensemble.training_cost_
+
+
+@pytest.mark.parametrize("measured", ["contribution", "prequential"])
+@pytest.mark.parametrize("final_fit", [True, False])
+def test_the_cost_is_what_the_voters_that_are_left_take(binary, measured, final_fit):
+    X, y = binary
+    ensemble = LiquidEnsembleClassifier(
+        SGDClassifier(max_iter=3, tol=None),
+        n_estimators=20,
+        n_final=6,
+        competence=measured,
+        increment_size=50,
+        final_fit=final_fit,
+        random_state=0,
+    ).fit(X, y)
+    record = ensemble.record_
+    expected = [step.n_representatives * step.n_rows for step in record]
+    if final_fit:
+        expected[-1] = 0
+    assert [step.cost for step in record] == expected
+    assert record[-1].n_representatives == 6 < record[-2].n_representatives
+    assert ensemble.training_cost_ == (sum(expected), final_fit * 6 * 3 * len(y))
+    if not final_fit:  # coefficients count their steps: all rows, or those until they delegated
+        assert {voter.t_ for voter in ensemble.estimators_} == {len(y) + 1}
 
 
 def test_the_cost_of_direct_is_that_of_a_rate_of_zero(binary):

@@ -13,6 +13,7 @@ from sklearn.dummy import DummyClassifier
 from skliquid.arrays import Floats, Voters
 from skliquid.diversity import VoterSpec
 from skliquid.pools import (
+    grows_trees,
     learns_by_increments,
     most_passes,
     n_passes,
@@ -65,7 +66,9 @@ class Budget:
     """Whether every voter is sure to see each row of an increment once."""
     repeats_rows: bool = field(default=False, init=False)
     """Whether rows that a voter drew twice are repeated, because it takes no weights."""
+    _spec: VoterSpec | None = field(default=None, init=False)
     _pass_limit: int | None = field(default=None, init=False)
+    _fewer_trees: bool = field(default=False, init=False)  # than are due at the increment
 
     @property
     def is_unlimited(self) -> bool:
@@ -76,6 +79,7 @@ class Budget:
         """Take note of what the voters are made from."""
         if not self.is_unlimited:
             is_bootstrap = spec.sample is not None and spec.sample.bootstrap
+            self._spec = spec
             self.sees_rows_once = sees_rows_once(spec)
             self.repeats_rows = is_bootstrap and not all(map(takes_sample_weight, spec.estimators))
 
@@ -101,6 +105,9 @@ class Budget:
                 self._note(training, what)
                 return
             self._pass_limit = max_passes if max_passes < fits.most.max() else None
+            learners = [] if self.sees_rows_once else self._learners(training, voters)
+            n_trees = (_n_trees(voter, increment.n_rows) for voter in learners)
+            self._fewer_trees = any(n > max_passes for n in n_trees)
             training.pool.limit_passes(self._pass_limit)
             yield increment
             self._note_limited_increment(training)
@@ -113,11 +120,21 @@ class Budget:
             planned: tuple[float, float, float] = (n_new, 1, 1 if self.sees_rows_once else inf)
             fits = [planned] * len(voters)
         else:
-            fits = [_fit(voter, n_rows, n_new) for voter in training.pool.estimators(voters)]
+            fits = [_fit(voter, n_rows, n_new) for voter in self._learners(training, voters)]
         rows, least, most = np.array(fits, dtype=np.float64).T
         if self.repeats_rows:  # six standard deviations above the mean of a Poisson distribution
             rows += 6 * (np.floor(np.sqrt(rows)) + 1) + 12
         return _Fits(rows, least, most)
+
+    def _learners(self, training: Training, voters: Voters) -> list[Any]:
+        """Return the voters without their feature maps, not fitted before the first increment."""
+        spec: Any = self._spec
+        if not training.record:
+            unfitted = spec.voters()
+            return [unfitted[voter] for voter in voters.tolist()]
+        maps = spec.maps_of(voters.tolist())
+        fitted = zip(training.pool.estimators(voters), maps, strict=True)
+        return [voter if place is None else voter.steps[-1][1] for voter, place in fitted]
 
     def finish(self, training: Training, rows: Rows) -> None:
         """Refit the representatives, the heaviest first, as far as the budget allows."""
@@ -135,7 +152,7 @@ class Budget:
                 self._note(training, what)
                 return
             training.record.final_fit_cost += pool.finish(part, rows, max_passes)
-            if _are_limited(pool.estimators(part), max_passes):
+            if _are_limited(self._learners(training, part), max_passes):
                 what = f"limited final fits from no. {n_done + 1} to {max_passes} passes"
                 self._note(training, what)
             n_done += len(part)
@@ -163,9 +180,9 @@ class Budget:
         if max_passes is None:
             return
         training.pool.limit_passes(None)
-        voters = training.pool.estimators(training.graph.representatives)
+        voters = self._learners(training, training.graph.representatives)
         refitted = [voter for voter in voters if not learns_by_increments(voter)]
-        if _are_limited(refitted, max_passes):
+        if self._fewer_trees or _are_limited(refitted, max_passes):
             t = training.record.n_increments
             self._note(training, f"limited fits at increment {t} to {max_passes} passes")
 
@@ -192,9 +209,23 @@ def _fit(voter: Any, n_rows: int, n_new: int | None) -> tuple[float, float, floa
     """Return the rows of a planned fit, and its fewest and most passes."""
     # a dummy takes the place of a voter until there is a second class
     most = inf if isinstance(voter, DummyClassifier) else most_passes(voter)
+    if grows_trees(voter):
+        n_kept = min(n_rows if n_new is None else voter.n_seen_ + n_new, voter.max_rows)
+        n_drawn = max(int(getattr(voter, "subsample", 1.0) * n_kept), 1)
+        n_due = _n_trees(voter, n_new)
+        return n_drawn, len(voter.trees_) if n_new is None else min(n_due, 1), n_due
     if not learns_by_increments(voter):
         return n_rows, min(n_passes(voter), most), most
     return (n_rows, 1, most) if n_new is None else (n_new, 1, 1)
+
+
+def _n_trees(voter: Any, n_new: int | None) -> int:
+    """Return how many of our trees the voter grows on ``n_new`` more rows, or from scratch."""
+    if not grows_trees(voter):
+        return 0
+    if not hasattr(voter, "classes_"):
+        voter.start(np.arange(2), 1)
+    return int(voter.n_trees if n_new is None else voter.due(n_new)[0])
 
 
 def _append(record: TrainingRecord, note: str) -> None:

@@ -1,6 +1,6 @@
 """Calibration: what the group's answers before training say about its probabilities."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,23 +74,31 @@ class Calibration:
     losses: Floats
     weight: float
     n_rows: int
+    sharpens: bool = True
+    """Whether probabilities may become more certain. If trees are added after the last answers, as
+    in a final fit, they become so by themselves."""
 
     @classmethod
-    def empty(cls) -> "Calibration":
+    def empty(cls, *, sharpens: bool = True) -> "Calibration":
         """Return the calibration before any answer."""
-        return cls(np.zeros(len(POWERS)), 0.0, 0)
+        return cls(np.zeros(len(POWERS)), 0.0, 0, sharpens)
 
     def update(self, answers: GroupAnswers) -> "Calibration":
         """Return the calibration after the answers on one more increment."""
-        return Calibration(
-            _MEMORY * self.losses + answers.losses,
-            _MEMORY * self.weight + answers.weight,
-            self.n_rows + answers.n_rows,
+        return replace(
+            self,
+            losses=_MEMORY * self.losses + answers.losses,
+            weight=_MEMORY * self.weight + answers.weight,
+            n_rows=self.n_rows + answers.n_rows,
         )
 
     @property
     def power(self) -> float:
         """The inverse temperature of least log-loss; 1 on few rows, or if none is better."""
+        return self._best_power if self.sharpens else min(self._best_power, 1.0)
+
+    @property
+    def _best_power(self) -> float:
         if self.n_rows < FEWEST_ROWS or np.ptp(self.losses) <= _FLAT * self.weight:
             return 1.0
         k = int(np.argmin(self.losses))

@@ -1,11 +1,10 @@
 """Competence: how voters are evaluated, each alone or as part of the group."""
 
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from numbers import Integral
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,7 +15,8 @@ from skliquid.increments import slices
 from skliquid.rows import Rows
 from skliquid.voting import Voting
 
-Train: TypeAlias = Callable[[], int]
+SHARE = 0.5
+"""The share of all weight for which contributions are measured."""
 
 _INCREMENTS_REMEMBERED = 20
 _NUMBERS_AT_ONCE = 4_000_000
@@ -42,16 +42,17 @@ class Evaluation(NamedTuple):
     group: GroupAnswers | None = None
 
 
-def contributions(probabilities: Floats, shares: Floats, y: Labels) -> Floats:
+def contributions(probabilities: Floats, shares: Floats, y: Labels, share: float = 0.0) -> Floats:
     r"""Return what each voter adds to the group's answer, one row per voter, one column per row.
 
-    .. math:: (p_i - S) \cdot (e - S)
+    .. math:: (p_i - S) \cdot (e - S) - \tfrac{\delta}{2} |p_i - S|^2
 
     for the voter's class probabilities :math:`p_i`, the group's :math:`S` and the label as a vector
-    :math:`e`. It is half of the decrease of the group's Brier score :math:`|e - S|^2`, to first
-    order and per unit of weight, when weight moves from the group to voter i. So the difference
-    between two voters, the gain of the mechanisms, is half of what a delegation takes off the
-    group's Brier score, to first order.
+    :math:`e`. It is half of the decrease of the group's Brier score :math:`|e - S|^2`, per unit of
+    weight, when a ``share`` :math:`\delta` of all weight moves from the group to voter i. With
+    :math:`\delta = 0` it is the first-order effect, and with :math:`\delta = 1` the voter's own
+    Brier score counts. Training takes one half: few voters remain, so that what a voter gets is
+    not small. The difference between two voters is the gain of the mechanisms.
 
     Examples
     --------
@@ -66,6 +67,9 @@ def contributions(probabilities: Floats, shares: Floats, y: Labels) -> Floats:
     error[np.arange(len(y)), y] += 1
     gains: Floats = np.einsum("vnc,nc->vn", probabilities, error)
     gains -= np.einsum("nc,nc->n", shares, error)
+    if share > 0:
+        apart = probabilities - shares
+        gains -= 0.5 * share * np.einsum("vnc,vnc->vn", apart, apart)
     return gains
 
 
@@ -111,7 +115,8 @@ def _evaluated_block(
         return sums, None
     shares = voting.shares(answers, panel.weights, panel.n_classes)
     if by_contribution:
-        gains = contributions(voting.probabilities(answers, panel.n_classes), shares, y)
+        found = voting.probabilities(answers, panel.n_classes)
+        gains = contributions(found, shares, y, share=SHARE)
         by_weight = gains if weight is None else gains * weight
         sums[1] = _over_rows(gains, weight)
         sums[2] = _over_rows(by_weight, weight)
@@ -188,16 +193,10 @@ class Competence:
         """What is measured, and when."""
         return MEASURES[self.measured]
 
-    def __call__(
-        self, train: Train, panel: Panel, has_trained: bool
-    ) -> tuple[Evaluation | None, int]:
-        """Train and measure; return the evaluation, None if there is none, and the cost."""
+    def evaluation(self, panel: Panel) -> Evaluation:
+        """Ask the panel, and return how its voters and the group do."""
         by_contribution, before_training = self.measure
-        if not before_training:
-            cost = train()
-            return evaluated(panel, asks_group=False), cost
-        evaluation = evaluated(panel, by_contribution=by_contribution) if has_trained else None
-        return evaluation, train()
+        return evaluated(panel, by_contribution=by_contribution, asks_group=before_training)
 
     def estimate(self, n_voters: int, *, is_revocable: bool) -> Estimate:
         """Return the running estimate of each voter's competence, before any measurement."""

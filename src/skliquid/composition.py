@@ -2,24 +2,34 @@
 
 from typing import Any, Self
 
+import scipy.sparse
 from sklearn.base import ClassifierMixin, clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils import Tags
 
-from skliquid.diversity import as_diversity, is_auto
+from skliquid.diversity import DefaultsWithout, Diversity, as_diversity, is_auto
 from skliquid.parameters import Composition, shared_tags
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
-DEFAULT_ESTIMATOR = SGDClassifier(
-    loss="log_loss",
-    learning_rate="invscaling",
-    eta0=1.0,
-    power_t=0.25,
-    average=True,
-    n_iter_no_change=1,
-)
-"""The default voter; averaged coefficients need no long convergence."""
+DEFAULT_ESTIMATORS: list[tuple[str, Any]] = [
+    (
+        "linear",
+        SGDClassifier(
+            loss="log_loss",
+            learning_rate="invscaling",
+            eta0=1.0,
+            power_t=0.25,
+            average=True,
+            n_iter_no_change=1,
+        ),
+    ),
+    ("forest", RandomizedForestClassifier()),
+    ("boosted", BoostedTreesClassifier()),
+]
+"""The default voters; averaged coefficients need no long convergence."""
 
-_PREFIX = "estimator__"
+MOST_SPARSE_COLUMNS = 5_000
+"""Sparse rows with more columns, such as texts, are left to the linear ones."""
 
 
 class EstimatorComposition(ClassifierMixin, Composition):
@@ -71,29 +81,61 @@ class EstimatorComposition(ClassifierMixin, Composition):
         return self
 
     def _with_explicit_defaults(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return ``params`` with the default voter spelled out, if they set parameters of it."""
-        own = {k.removeprefix(_PREFIX): v for k, v in params.items() if k.startswith(_PREFIX)}
+        """Return ``params`` with the default voters spelled out, if they set parameters of them."""
+        names = [name for name, _ in DEFAULT_ESTIMATORS]
+        for key in (key for key in params if key.startswith("estimator__")):
+            raise ValueError(
+                f"{key} must not be set where estimator is None: the default voters are called "
+                f"{', '.join(names)}. Set linear__{key.partition('__')[2]}, for example, or give "
+                "an estimator."
+            )
+        own = {key for key in params if key.partition("__")[0] in names}
         if not own:
             return params
-        params = {k: v for k, v in params.items() if not k.startswith(_PREFIX)}
         chosen = as_diversity(params.get("diversity", self.diversity))
         diversity = chosen.resolved(has_default_estimator=True)
         if is_auto(chosen.param_distributions):
-            drawn = diversity.param_distributions
-            left = {name: values for name, values in drawn.items() if name not in own}
-            if len(left) < len(drawn):
-                diversity.set_params(param_distributions=left or None)
-        estimator = clone(DEFAULT_ESTIMATOR).set_params(**own)
-        return params | {"estimator": estimator, "diversity": diversity}
+            diversity.set_params(param_distributions=DefaultsWithout(tuple(sorted(own))))
+        estimators = []
+        for name, default in DEFAULT_ESTIMATORS:  # set here, so that an error changes nothing
+            chosen_params = {key: params[key] for key in own if key.startswith(f"{name}__")}
+            estimator = params[name] if name in params else clone(default)
+            estimator.set_params(**{key.partition("__")[2]: v for key, v in chosen_params.items()})
+            estimators.append((name, estimator))
+        others = {key: value for key, value in params.items() if key not in own}
+        return others | {"estimator": estimators, "diversity": diversity}
 
     def _named_estimators(self) -> list[tuple[str, Any]]:
+        if self.estimator is None:
+            return DEFAULT_ESTIMATORS
         if isinstance(self.estimator, list):
             return self.estimator
-        return [("estimator", DEFAULT_ESTIMATOR if self.estimator is None else self.estimator)]
+        return [("", self.estimator)]  # what "estimator__alpha" means is up to it
 
     def _estimators(self) -> list[Any]:
         return [estimator for _, estimator in self._named_estimators()]
 
+    def _estimators_for(self, X: Any) -> list[tuple[str, Any]]:
+        """Return the named estimators that suit the rows."""
+        named = self._named_estimators()
+        n_columns: int = X.shape[1]
+        is_wide = scipy.sparse.issparse(X) and n_columns > MOST_SPARSE_COLUMNS
+        return named[:1] if self.estimator is None and is_wide else named
+
     def __sklearn_tags__(self) -> Tags:
         pairs = [pair for pair in self._named_estimators() if isinstance(pair, tuple) and pair]
-        return shared_tags(super().__sklearn_tags__(), [pair[-1] for pair in pairs])
+        tags = shared_tags(super().__sklearn_tags__(), [pair[-1] for pair in pairs])
+        seeing = [pair[-1] for pair in pairs if not self._has_fourier_maps(pair[0])]
+        seen = shared_tags(super().__sklearn_tags__(), seeing).input_tags
+        tags.input_tags.allow_nan = seen.allow_nan
+        return tags
+
+    def _has_fourier_maps(self, name: str) -> bool:
+        """Return whether the voters of an estimator see no missing values, since maps fill them."""
+        chosen = as_diversity(self.diversity)
+        if not isinstance(chosen, Diversity):
+            return False
+        only_maps = Diversity(param_distributions=None, feature_maps=chosen.feature_maps)
+        maps = only_maps.resolved(has_default_estimator=self.estimator is None).feature_maps
+        own = maps.get(name) if isinstance(maps, dict) else maps
+        return isinstance(own, str)

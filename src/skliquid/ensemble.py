@@ -23,7 +23,7 @@ from skliquid.composition import EstimatorComposition
 from skliquid.discovery import resolve_classes
 from skliquid.diversity import Diversity, VoterSpec, as_diversity, row_sample
 from skliquid.fitted import Fitted, FittedVotes, evaluation
-from skliquid.increments import slices
+from skliquid.increments import rounds, slices
 from skliquid.mechanisms import as_mechanism
 from skliquid.parameters import has_methods, one_of, positive_integer, positive_share
 from skliquid.pools import check_accepted, pool_for, pool_names
@@ -43,28 +43,35 @@ from skliquid.validation import (
     encode,
     warn_if_one_class_wins,
 )
+from skliquid.voters import TreeVoter
 
 
 class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
     """An ensemble that prunes itself while it trains.
 
-    After each increment of data the weakest voters delegate their vote, with all the weight they
+    At each increment of data the weakest voters delegate their vote, with all the weight they
     carry, to stronger ones, and stop training. What remains is a small ensemble of weighted
     representatives, which is then refitted from scratch on all rows.
+
+    The default voters are linear classifiers, small forests and short sequences of boosted trees.
+    They accept missing values, and features need not be scaled.
 
     Parameters
     ----------
     estimator : classifier or list of (str, classifier), default=None
         What the voters are clones of, each with its own seed. The classifiers of a list are spread
-        evenly over the voters. None means diverse linear voters:
+        evenly over the voters. None means a list of three: ``"linear"``,
         ``SGDClassifier(loss="log_loss", learning_rate="invscaling", power_t=0.25, average=True,
-        n_iter_no_change=1)`` with the diversity of ``diversity="auto"``. A classifier without a
-        ``partial_fit`` that works with its parameters is refitted from scratch on all rows seen so
-        far at each increment; while there is only one class, a ``DummyClassifier`` takes its place.
-        Voters see rows as an array of numbers without column names: encode categories before.
-    n_estimators : int, default=80
+        n_iter_no_change=1)``; ``"forest"``, :class:`~skliquid.voters.RandomizedForestClassifier`;
+        and ``"boosted"``, :class:`~skliquid.voters.BoostedTreesClassifier`; with the diversity of
+        ``diversity="auto"``. Sparse rows with more than 5,000 columns are left to the linear ones.
+        A classifier without a ``partial_fit`` that works with its parameters is refitted from
+        scratch on all rows seen so far at each increment; while there is only one class, a
+        ``DummyClassifier`` takes its place. Voters see rows as an array of numbers without column
+        names: encode categories before, for example with :func:`~skliquid.tabular_pipeline`.
+    n_estimators : int, default=24
         Number of voters at the start.
-    n_final : int or "auto", default=12
+    n_final : int or "auto", default=5
         Number of representatives at which delegation ends. It need not be reached: data may run
         out, and a voter without a better candidate stays. See ``record_.reached_n_final``.
         ``"auto"``: between 4 and 40, as the data say; below 40 a voter delegates only if it is
@@ -81,14 +88,20 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         schedule of :mod:`skliquid.schedules`, varies it. ``"auto"`` is just fast enough to reach
         ``n_final`` with the increments of ``fit``, and 0.05 in ``partial_fit``.
     increment_size : int or "auto", default="auto"
-        Number of rows between delegations; the last increment may be shorter. ``"auto"``: in
-        ``fit`` 50 increments of equal size, or fewer with 25 rows each; one per ``partial_fit``.
+        Number of rows between delegations; the last increment may be shorter. ``"auto"``: one
+        increment per call of ``partial_fit``. In ``fit``, if some voters are forests or boosted
+        trees of :mod:`skliquid.voters`, as by default, three increments with a quarter, a quarter
+        and half of the rows, the first of at most 2,000, so that delegation ends after 8,000 rows;
+        without a final fit more follow, each as long as all before it. For other voters 50
+        increments of equal size, or fewer with 25 rows each.
     competence : {"contribution", "prequential", "training"} or Competence, default="contribution"
         How voters are evaluated. ``"contribution"``: by what each adds to the group's answer, on
-        each increment before training on it. ``"prequential"``: by their own accuracy there. Both
-        leave the first increment without delegations. ``"training"``: by their own accuracy on the
-        increment just trained on, as in the paper. A :class:`~skliquid.Competence` also says over
-        which increments competence is averaged. Rows count by their weights.
+        each increment before training on it. ``"prequential"``: by their own accuracy there. With
+        both, the weakest delegate next, and only the voters that are left train on the increment;
+        there are no delegations at the first, and the last is not trained on if a final fit
+        follows. ``"training"``: by their own accuracy on the increment just trained on, as in the
+        paper: all train, and then the weakest delegate. A :class:`~skliquid.Competence` also says
+        over which increments competence is averaged. Rows count by their weights.
     voting : {"soft", "hard"}, default="soft"
         What a vote is. ``"soft"``: class probabilities. ``predict_proba`` is their mean, weighted
         by the votes that representatives carry, and calibrated by ``temperature_``. A voter
@@ -114,20 +127,23 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         all of its output.
     diversity : Diversity, "auto" or None, default="auto"
         Hyperparameters that each voter draws and feature maps through which voters see the rows;
-        see :class:`~skliquid.Diversity`. ``"auto"``: if ``estimator`` is None, random ``alpha`` and
-        ``eta0``, signed logarithms and random Fourier features; else nothing, like None.
+        see :class:`~skliquid.Diversity`. ``"auto"``: if ``estimator`` is None, hyperparameters for
+        each of the three kinds, and for linear voters signed logarithms of standardized features
+        and random Fourier features of these; else nothing, like None.
     max_cost : int, default=None
         The most sample visits that ``fit`` may take, the final fit included: at least one pass of
         all voters over the first increment. ``fit`` ends with the best ensemble so far, and
         ``record_.stopped`` says what was cut short. Voters that are refitted at each increment are
-        limited to the passes within the budget, if they have ``max_iter``. Not for ``partial_fit``.
+        limited to the passes within the budget, if they have ``max_iter``; forests and boosted
+        trees of :mod:`skliquid.voters` grow fewer trees. Not for ``partial_fit``.
     max_seconds : float, default=None
         The same in seconds, as far as can be predicted from the time taken so far.
-    pool : {"auto", "linear", "estimator"} or DaskPool, default="auto"
+    pool : {"auto", "linear", "trees", "estimator"} or DaskPool, default="auto"
         How voters are held. ``"linear"``: ``SGDClassifier`` and ``Perceptron`` voters in one array,
-        trained by compiled code with the same bits, many times faster. ``"estimator"``: one
-        scikit-learn object each. ``"auto"``: for each voter the fastest pool that supports it.
-        ``DaskPool(client)``: in shards on the workers of a Dask cluster, with the same bits.
+        trained by compiled code with the same bits, many times faster. ``"trees"``: forests and
+        boosted trees of :mod:`skliquid.voters`, grown together on shared bins. ``"estimator"``: one
+        object each. ``"auto"``: for each voter the fastest pool that supports it.
+        ``DaskPool(client)``: in shards on the workers of a Dask cluster. The bits are the same.
     n_jobs : int, default=None
         Number of threads for training and prediction, as joblib counts them. Results do not depend
         on it. Threads pay where one voter's training takes long, as with trees.
@@ -159,21 +175,23 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
     temperature_ : float
         Temperature of ``predict_proba`` with soft votes: the one with the least log-loss on the
         group's answers before training, of which recent ones count more. It is 1, and nothing is
-        calibrated, with ``competence="training"`` and on fewer than 50 rows.
+        calibrated, with ``competence="training"`` and on fewer than 50 rows. After a final fit of
+        forests or boosted trees it is never below 1: with more trees and rows they become more
+        certain by themselves.
     training_cost_ : TrainingCost
-        Sample visits of the ``increments`` and of the ``final_fit``, and their ``total``.
+        Sample visits of the ``increments`` and of the ``final_fit``, and their ``total``. A visit
+        is a step of a linear voter, or a tree grown on one row.
 
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from skliquid import LiquidEnsembleClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> ensemble = LiquidEnsembleClassifier(n_estimators=50, n_final=5, random_state=0)
-    >>> model = make_pipeline(StandardScaler(), ensemble).fit(X, y)
-    >>> bool(model.score(X, y) > 0.95), int(ensemble.estimator_weights_.sum())
-    (True, 50)
+    >>> ensemble = LiquidEnsembleClassifier(random_state=0).fit(X, y)
+    >>> bool(ensemble.score(X, y) > 0.95)
+    True
+    >>> len(ensemble.estimators_), int(ensemble.estimator_weights_.sum())
+    (5, 24)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = parameters.OF_DELEGATION | {
@@ -196,8 +214,8 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         self,
         estimator: Any = None,
         *,
-        n_estimators: int = 80,
-        n_final: Any = 12,
+        n_estimators: int = 24,
+        n_final: Any = 5,
         mechanism: Any = "proportional_weighted",
         delegation_rate: Any = "auto",
         increment_size: Any = "auto",
@@ -277,9 +295,10 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         rows, eval_set = rows._replace(y=labels), check_eval_set(self, eval_set, classes)
 
         budget = Budget(self.max_cost, self.max_seconds)
-        cuts = slices(rows.n_rows, self.increment_size)
-        rules = self._rules(len(cuts), len(classes))
-        training, spec = self._start(classes, rows.X, rules)
+        has_trees = self._has_trees(rows.X)
+        cuts = self._cuts(rows.n_rows, has_trees=has_trees)
+        rules = self._rules(len(cuts), len(classes), has_trees=has_trees)
+        training, spec = self._start(classes, rows.X, rules, rows.n_rows)
         budget.know(spec)
         order = training.rng.permutation(rows.n_rows)
         increments = budget.increments(training, (rows.at(order[cut]) for cut in cuts))
@@ -411,16 +430,25 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         visits = pool.train(voters, kept._replace(y=encode(kept.y, classes)))
         return training.with_pool(pool, visits)
 
-    def _start(self, classes: NDArray[Any], X: Any, rules: Rules) -> tuple[Training, VoterSpec]:
+    def _start(
+        self, classes: NDArray[Any], X: Any, rules: Rules, n_rows: int | None = None
+    ) -> tuple[Training, VoterSpec]:
         """Return the training before the first increment, and what its voters are made from."""
         entropy = check_random_state(self.random_state).randint(2**31 - 1)
         voters, choices, drawn = np.random.SeedSequence(int(entropy)).spawn(3)
-        diversity = as_diversity(self.diversity)
+        diversity, named = as_diversity(self.diversity), self._estimators_for(X)
         spec = VoterSpec.draw(
-            self._estimators(),
+            [estimator for _, estimator in named],
             voters.generate_state(int(self.n_estimators)).tolist(),
             X,
-            diversity=diversity.resolved(has_default_estimator=self.estimator is None),
+            names=[name for name, _ in named],
+            diversity=diversity.resolved(
+                has_default_estimator=self.estimator is None,
+                n_rows=n_rows,
+                n_columns=X.shape[1],
+                n_classes=len(classes),
+                names=[name for name, _ in named],
+            ),
             max_features=self.max_features,
             sample=row_sample(self.max_samples, self.bootstrap, X.shape[0]),
             rng=np.random.default_rng(drawn),
@@ -429,7 +457,16 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         rng = np.random.default_rng(choices)
         return Training.start(pool, len(spec.seeds), rules, rng), spec
 
-    def _rules(self, n_increments: int | None, n_classes: int) -> Rules:
+    def _has_trees(self, X: Any) -> bool:
+        return any(isinstance(voter, TreeVoter) for _, voter in self._estimators_for(X))
+
+    def _cuts(self, n_rows: int, *, has_trees: bool) -> list[slice]:
+        """Return the increments of ``fit``."""
+        if self.increment_size == "auto" and has_trees:
+            return rounds(n_rows, all_rows=not self.final_fit)
+        return slices(n_rows, self.increment_size)
+
+    def _rules(self, n_increments: int | None, n_classes: int, *, has_trees: bool = False) -> Rules:
         return Rules(
             mechanism=as_mechanism(self.mechanism),
             sizes=Sizes.of(
@@ -442,6 +479,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
             voting=self._voting,
             n_classes=n_classes,
             last_increment=n_increments if self.final_fit else None,
+            sharpens=not (self.final_fit and has_trees),
         )
 
     def _check_X(self, X: Any, *_methods: str) -> Any:
@@ -465,7 +503,9 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
             n_estimators=self.n_estimators,
             taken=self._parameter_constraints if isinstance(self.estimator, list) else (),
         )
-        parameters.check_diversity(self.diversity)
+        parameters.check_diversity(
+            self.diversity, names=[name for name, _ in self._named_estimators()]
+        )
         check_accepted(self.pool, self._estimators())
         check_class_weight(self.class_weight)
         if self.class_weight is not None:

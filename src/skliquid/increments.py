@@ -30,3 +30,30 @@ def slices(n_rows: int, size: int | Literal["auto"]) -> list[slice]:
     else:
         ends = [*range(0, n_rows, size), n_rows]
     return [slice(start, end) for start, end in pairwise(ends)]
+
+
+FIRST_ROUND, N_ROUNDS = 2_000, 3
+"""Rounds for voters made of trees: the first has at most so many rows, and there are three."""
+
+
+def rounds(n_rows: int, *, all_rows: bool) -> list[slice]:
+    """Return few increments, each as long as all before it together.
+
+    Trees are grown again at each increment, and the first needs rows enough to tell them apart. If
+    not ``all_rows`` are wanted, because a final fit follows, those beyond the third are left out.
+
+    Examples
+    --------
+    >>> rounds(1000, all_rows=False)
+    [slice(0, 250, None), slice(250, 500, None), slice(500, 1000, None)]
+    >>> [cut.stop for cut in rounds(100_000, all_rows=False)]
+    [2000, 4000, 8000]
+    >>> [cut.stop for cut in rounds(100_000, all_rows=True)]
+    [2000, 4000, 8000, 16000, 32000, 64000, 100000]
+    """
+    end = max(min(-(-n_rows // 2 ** (N_ROUNDS - 1)), FIRST_ROUND), 1)
+    ends = [0]
+    while ends[-1] < n_rows and (all_rows or len(ends) <= N_ROUNDS):
+        ends.append(min(end, n_rows))
+        end *= 2
+    return [slice(start, stop) for start, stop in pairwise(ends)]

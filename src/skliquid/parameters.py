@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 
 from skliquid.checks import check_n_final
 from skliquid.competence import MEASURES, Competence
-from skliquid.diversity import Diversity, is_auto
+from skliquid.diversity import DefaultsWithout, Diversity, is_auto
 from skliquid.mechanisms import MECHANISMS, Mechanism
 from skliquid.voting import VOTINGS
 
@@ -103,11 +103,22 @@ def check_estimators(
         )
 
 
-def check_diversity(diversity: Any) -> None:
-    """Raise unless maps are transformers, and hyperparameters, except seeds, come from dicts."""
+def check_diversity(diversity: Any, *, names: Sequence[str]) -> None:
+    """Raise unless maps are transformers, and hyperparameters, except seeds, come from dicts.
+
+    Maps may also be given by the ``names`` of the estimators.
+    """
     if not isinstance(diversity, Diversity):
         return
-    _check_maps(diversity.feature_maps)
+    maps = diversity.feature_maps
+    by_name = maps if isinstance(maps, dict) else {}
+    for unknown in (name for name in by_name if name not in names):
+        raise ValueError(
+            f"feature_maps must have names of estimators as keys: got {unknown!r}, which is not "
+            f"among {list(filter(None, names))}. Correct it, or give a list of maps for all voters."
+        )
+    for own in by_name.values() if isinstance(maps, dict) else [maps]:
+        _check_maps(own)
     _check_distributions(diversity.param_distributions)
 
 
@@ -115,8 +126,8 @@ def _check_maps(maps: Any) -> None:
     is_name = isinstance(maps, str) and maps in ("auto", "fourier")
     if not (maps is None or isinstance(maps, list) or is_name):
         raise ValueError(
-            "feature_maps must be a list of transformers, 'fourier', 'auto' or None: got "
-            f"{maps!r}. Give a list such as [RBFSampler()]."
+            "feature_maps must be a list of transformers, 'fourier', 'auto' or None, or a dict of "
+            f"these by the names of estimators: got {maps!r}. Give a list such as [RBFSampler()]."
         )
     for item in maps if isinstance(maps, list) else ():
         is_transformer = hasattr(item, "fit") and hasattr(item, "transform")
@@ -128,7 +139,8 @@ def _check_maps(maps: Any) -> None:
 
 
 def _check_distributions(distributions: Any) -> None:
-    if distributions is None or is_auto(distributions):
+    is_default = is_auto(distributions) or isinstance(distributions, DefaultsWithout)
+    if distributions is None or is_default:
         return
     for space in distributions if isinstance(distributions, list) else [distributions]:
         if not isinstance(space, dict):
@@ -136,10 +148,10 @@ def _check_distributions(distributions: Any) -> None:
                 f"param_distributions must be a dict or a list of dicts: got {space!r}. Give "
                 "lists or distributions by the names of hyperparameters."
             )
-        if "random_state" in space:
+        for name in (name for name in space if name.rpartition("__")[2] == "random_state"):
             raise ValueError(
                 "param_distributions must not draw random_state, since each voter has its own "
-                f"seed: got {space['random_state']!r}. Set the ensemble's random_state instead."
+                f"seed: got {space[name]!r}. Set the ensemble's random_state instead."
             )
 
 

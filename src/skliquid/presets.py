@@ -4,9 +4,10 @@ from typing import Any
 
 from sklearn.linear_model import SGDClassifier
 
-from skliquid.diversity import Diversity, FourierFeatures, LogUniform
+from skliquid.diversity import Diversity, FourierFeatures, LogUniform, Spread
 from skliquid.mechanisms import as_mechanism, revocable
 from skliquid.schedules import Rounded
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 FEATURES_PER_VOTER = 20
 """Number of features that each voter sees in the paper, as reconstructed from its numbers."""
@@ -38,22 +39,31 @@ def as_in_the_paper() -> dict[str, Any]:
 def for_streams() -> dict[str, Any]:
     """Return settings for streams with concept drift: scaled rows, given to ``partial_fit``.
 
-    60 voters, of which 12 remain. They learn at a constant rate, each at its own, on the rows and
-    on random Fourier features of them. Voters are compared by their contribution over the last 20
+    18 voters, of which 6 remain: 6 linear ones, 6 forests and 6 sequences of boosted trees. Linear
+    voters learn at a constant rate, each at its own, on the rows and on random Fourier features of
+    them; averaged coefficients, as those of the default, would never forget. Trees are grown on the
+    last 500 or the last 4,000 rows. Voters are compared by their contribution over the last 20
     increments, delegations are revocable, and votes are soft, weighted by the recent accuracy of
-    the representatives. Averaged coefficients, as the default voters have, would
-    never forget. Increments of about 100 rows suit it.
+    the representatives. Increments of about 100 rows suit it. Rows must not have missing values.
     """
-    waves = FourierFeatures(gamma="scale", n_components=200)
+    waves, recent = FourierFeatures(gamma="scale"), Spread((500, 4_000))
+    linear = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=0.1)
+    forest = RandomizedForestClassifier(5, max_features=0.4, splitter="mixed")
+    boosted = BoostedTreesClassifier(24, max_depth=4, l2_regularization=3.0)
     return {
-        "estimator": SGDClassifier(loss="log_loss", learning_rate="constant", eta0=0.1),
-        "n_estimators": 60,
-        "n_final": 12,
+        "estimator": [("linear", linear), ("forest", forest), ("boosted", boosted)],
+        "n_estimators": 18,
+        "n_final": 6,
         "mechanism": as_mechanism(
             revocable("proportional_weighted"), vote_weights="delegated_log_odds"
         ),
         "diversity": Diversity(
-            param_distributions={"eta0": LogUniform(1e-2, 2), "alpha": LogUniform(1e-6, 1e-3)},
-            feature_maps=["passthrough", waves, waves, waves],
+            param_distributions={
+                "linear__eta0": LogUniform(1e-2, 2),
+                "linear__alpha": LogUniform(1e-6, 1e-3),
+                "forest__max_rows": recent,
+                "boosted__max_rows": recent,
+            },
+            feature_maps={"linear": ["passthrough", waves, waves]},
         ),
     }

@@ -51,13 +51,16 @@ class IncrementRecord:
         The rows trained on: positions in the X given to ``fit``, or in the rows that all calls of
         ``partial_fit`` have given.
     voters : array of int
-        The voters that trained: the representatives before this increment's delegations.
+        The representatives before this increment's delegations.
     accuracy : array of float
         Their accuracy on this increment; NaN where none was measured.
     competence : array of float
         Their competence averaged over the increments so far, by which delegation was decided.
     before, graph : DelegationGraph
         All delegations before and after this increment.
+    n_trained : int
+        How many voters trained on it: the representatives before delegations if competence is
+        measured after training, else those that are left; none where a final fit comes next.
     cost : int
         Sample visits spent on this increment.
     eval_accuracy : float
@@ -71,6 +74,7 @@ class IncrementRecord:
     competence: Floats
     before: DelegationGraph
     graph: DelegationGraph
+    n_trained: int
     cost: int
     eval_accuracy: float
 
@@ -190,7 +194,7 @@ class TrainingRecord:
     def to_pandas(self) -> "pd.DataFrame":
         """Return a table with one row per increment.
 
-        ``accuracy_of_voters`` is the mean over the voters that trained, on this increment.
+        ``accuracy_of_voters`` is the mean over the representatives before it, on this increment.
         """
         return _data_frame([_increment_row(record) for record in self.increments])
 
@@ -209,7 +213,7 @@ def _increment_row(record: IncrementRecord) -> dict[str, float]:
     return {
         "increment": record.increment,
         "n_rows": record.n_rows,
-        "n_trained": len(record.voters),
+        "n_trained": record.n_trained,
         "accuracy_of_voters": float(np.mean(record.accuracy)),
         "accuracy_of_the_best": float(np.max(record.accuracy)),
         "n_delegated": len(record.delegators),

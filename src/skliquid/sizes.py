@@ -77,7 +77,7 @@ def are_weak(graph: DelegationGraph, competence: Estimate) -> NDArray[np.bool_]:
 
     .. math:: q_i + z \sigma_i < \sum_j w_j q_j \,/\, \sum_j w_j
 
-    By contribution the group has zero at each increment: the vote of such a voter harms it.
+    By contribution, the vote of such a voter harms the group more than that of others.
     """
     voters = graph.representatives
     _, high = confidence_interval(competence.mean, competence.n_answers, competence.variance, LEVEL)

@@ -171,8 +171,8 @@ def delegation_cost(n: int, n_final: int, rate: float, increment_size: int = 1) 
 def expected_training_cost(
     n_samples: int,
     *,
-    n_estimators: int = 80,
-    n_final: int = 12,
+    n_estimators: int = 24,
+    n_final: int = 5,
     delegation_rate: float | Rate | Schedule | Literal["auto"] = "auto",
     increment_size: int | Literal["auto"] = "auto",
     final_fit: bool = True,

@@ -6,7 +6,6 @@ The comments give the lines of the paper's Algorithm 1.
 import copy
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -39,6 +38,7 @@ class Rules:
     voting: Voting
     n_classes: int
     last_increment: int | None = None
+    sharpens: bool = True  # whether calibration may make probabilities more certain
 
     def __post_init__(self) -> None:
         if self.mechanism.is_direct:
@@ -80,7 +80,8 @@ class Training:
             n_voters, is_revocable=rules.mechanism.is_revocable
         )
         record = TrainingRecord(rules.sizes.most)
-        return cls(pool, graph, nothing, nothing, Calibration.empty(), None, record, rng)
+        calibration = Calibration.empty(sharpens=rules.sharpens)
+        return cls(pool, graph, nothing, nothing, calibration, None, record, rng)
 
     def update(self, voters: Voters, found: Evaluation) -> None:
         """Take note of how ``voters`` and the group did on one more increment."""
@@ -116,11 +117,13 @@ def train(
         voters, scored = before.representatives, rules.mechanism.scored(before)
         training.is_interrupted = True
         pool.expect(increment)
-        found, cost = rules.competence(  # lines 5 to 10
-            partial(pool.train, voters, increment),
-            Panel(pool, scored, before.weights[scored], rules.voting, rules.n_classes, increment),
-            has_trained=t > 1 or pool.is_fitted,
-        )
+        weights = before.weights[scored]
+        panel = Panel(pool, scored, weights, rules.voting, rules.n_classes, increment)
+        measures_first = rules.competence.measure.before_training
+        trained = voters[:0] if measures_first else voters
+        cost = pool.train(trained, increment) if len(trained) else 0  # lines 5 to 7
+        can_answer = t > 1 or pool.is_fitted or not measures_first
+        found = rules.competence.evaluation(panel) if can_answer else None  # lines 8 to 10
         n_delegators, accuracy = 0, np.full(len(voters), np.nan)
         if found is not None:
             training.update(scored, found)
@@ -130,6 +133,10 @@ def train(
         training.graph = rules.mechanism.delegate(  # lines 11 and 15 to 21
             before, mean, n_delegators, training.rng, knowledge=knowledge
         )
+        is_settled = rules.are_settled(t, len(training.graph.representatives))
+        if measures_first and not (is_settled and training.record):
+            trained = training.graph.representatives
+            cost = pool.train(trained, increment)
         training.record.append(
             IncrementRecord(
                 increment=t,
@@ -139,12 +146,13 @@ def train(
                 competence=mean[voters],
                 before=before,
                 graph=training.graph,
+                n_trained=len(trained),
                 cost=cost,
                 eval_accuracy=evaluate(training.graph) if evaluate else np.nan,
             )
         )
         training.is_interrupted = False
-        if rules.are_settled(t, len(training.graph.representatives)):  # lines 12 to 14
+        if is_settled:  # lines 12 to 14
             break
 
 

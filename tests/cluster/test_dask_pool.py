@@ -22,6 +22,7 @@ from skliquid.cluster import ClusterError
 from skliquid.mechanisms import Mechanism
 from skliquid.mechanisms.probability import better
 from skliquid.mechanisms.selection import least_competent
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 SGD = SGDClassifier(max_iter=20)
@@ -46,6 +47,9 @@ def numbers_of(estimator):
     arrays = [
         value for _, value in sorted(vars(estimator).items()) if isinstance(value, np.ndarray)
     ]
+    grown = getattr(estimator, "trees_", None)
+    if grown is not None:
+        return [*arrays, *(np.frombuffer(b"".join(tree), dtype=np.uint8) for tree in grown.trees)]
     tree = getattr(estimator, "tree_", None)
     return arrays if tree is None else [*arrays, tree.threshold, tree.feature, tree.value]
 
@@ -78,6 +82,14 @@ SETTINGS = {
     },
     "bootstrap": {"estimator": [("sgd", SGD), ("bayes", GaussianNB())], "bootstrap": True},
     "own rows and features": {"estimator": SGD, "max_samples": 0.5, "max_features": 0.5},
+    "forests and boosted trees": {
+        "estimator": [
+            ("forest", RandomizedForestClassifier(3)),
+            ("boosted", BoostedTreesClassifier(6, max_rows=150)),
+        ],
+        "bootstrap": True,
+        "max_features": 0.5,
+    },
 }
 
 
@@ -91,7 +103,9 @@ def test_fit_gives_the_bits_of_one_machine(cluster, binary, name):
     assert np.array_equal(there.predict_proba(X), here.predict_proba(X))
 
 
-@pytest.mark.parametrize("name", ["default", "mixed", "trees", "bootstrap"])
+@pytest.mark.parametrize(
+    "name", ["default", "mixed", "trees", "bootstrap", "forests and boosted trees"]
+)
 def test_partial_fit_gives_the_bits_of_one_machine(cluster, binary, name):
     X, y = binary
     pool = DaskPool(cluster.client, checkpoint_every=3)

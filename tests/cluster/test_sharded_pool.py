@@ -18,6 +18,7 @@ from skliquid.cluster.sharded_pool import ShardedPool
 from skliquid.diversity import VoterSpec
 from skliquid.pools import pool_for
 from skliquid.rows import Rows
+from skliquid.voters import RandomizedForestClassifier
 
 VOTERS = np.arange(6)
 
@@ -75,6 +76,10 @@ def test_visits_that_cannot_be_known_are_asked_for(binary):
     pools = [sharded(ClusterOfOne(), tree, sees_rows_once=False), whole(tree)]
     visits = [[pool.train(VOTERS, Rows(X[:80], y[:80])) for _ in range(2)] for pool in pools]
     assert visits[0] == visits[1] == [480, 960]
+    forest = RandomizedForestClassifier(8)  # of which two are grown at first, on all rows so far
+    pools = [sharded(ClusterOfOne(), forest, sees_rows_once=False), whole(forest)]
+    visits = [[pool.train(VOTERS, Rows(X[:80], y[:80])) for _ in range(2)] for pool in pools]
+    assert visits[0] == visits[1] == [2 * 480, 2 * 960]
 
 
 class ClusterInAThread(ClusterOfOne):

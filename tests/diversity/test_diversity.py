@@ -7,6 +7,7 @@ import pytest
 import sklearn
 from scipy.stats import loguniform
 from sklearn.base import clone
+from sklearn.ensemble import BaggingClassifier
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -15,7 +16,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid import Diversity, LiquidEnsembleClassifier
+from skliquid.composition import DEFAULT_ESTIMATORS
+from skliquid.diversity import Spread
 from skliquid.pools.answers import probabilities_of
+from skliquid.voters import BoostedTreesClassifier
 from skliquid.voting import tempered
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -202,9 +206,28 @@ def test_voters_that_are_refitted_do_not_see_rows_of_weight_zero(binary):
             {"param_distributions": [1]},
             "param_distributions must be a dict or a list of dicts: got 1",
         ),
-        ({"param_distributions": {"alpha": ["x", 1.0]}}, "'alpha' parameter .* Got 'x'"),
-        ({"param_distributions": {"alpha": [-1.0, 1.0]}}, "'alpha' parameter .* Got -1.0"),
-        ({"param_distributions": {"eta0": [0.1, -1.0]}}, "'eta0' parameter .* Got -1.0"),
+        (
+            {"param_distributions": {"alpha": [1.0]}},
+            "Invalid parameter 'alpha' for estimator RandomizedForestClassifier",
+        ),
+        ({"param_distributions": {"linear__alfa": [1]}}, "Invalid parameter 'alfa'"),
+        ({"param_distributions": {"lineal__alpha": [1]}}, "Invalid parameter 'lineal'"),
+        ({"param_distributions": {"linear__alpha": ["x", 1.0]}}, "'alpha' parameter .* Got 'x'"),
+        ({"param_distributions": {"linear__alpha": [-1.0, 1]}}, "'alpha' parameter .* Got -1.0"),
+        ({"param_distributions": {"linear__eta0": [0.1, -1.0]}}, "'eta0' parameter .* Got -1.0"),
+        ({"param_distributions": {"forest__splitter": ["best", "x"]}}, "splitter must be .* 'x'"),
+        ({"param_distributions": {"boosted__max_depth": [5, 17]}}, "max_depth must be .* got 17"),
+        (
+            {"param_distributions": {"forest__random_state": [1]}},
+            "must not draw random_state, .* got",
+        ),
+        (
+            {"feature_maps": {"lineal": "fourier"}},
+            "names of estimators as keys: got 'lineal', which is not among .*'linear', 'forest'",
+        ),
+        ({"feature_maps": {"linear": "fast"}}, "feature_maps must be a list of .* got 'fast'"),
+        ({"feature_maps": {"linear": {}}}, "feature_maps must be a list of .* got {}. Give a list"),
+        ({"feature_maps": {"forest": [None]}}, "feature_maps must hold transformers, or 'pass"),
         ({"feature_maps": ["nonsense"]}, "feature_maps must hold transformers.* 'nonsense'"),
         ({"feature_maps": [None]}, "feature_maps must hold transformers, or 'passthrough'"),
         ({"feature_maps": [RBFSampler]}, "feature_maps .* Give objects such as"),
@@ -216,6 +239,21 @@ def test_what_cannot_be_drawn_is_refused(binary, params, message):
         LiquidEnsembleClassifier(n_estimators=20, diversity=Diversity(**params)).fit(*binary)
 
 
+def test_one_estimator_has_no_name_by_which_maps_are_given(binary):
+    diversity = Diversity(feature_maps={"estimator": "fourier"})
+    with pytest.raises(ValueError, match=r"got 'estimator', which is not among \[\]. Correct it"):
+        LiquidEnsembleClassifier(SGDClassifier(), diversity=diversity).fit(*binary)
+
+
+def test_one_estimator_draws_parameters_of_what_is_inside_it(binary):
+    diversity = Diversity(param_distributions={"estimator__max_depth": [1, 2]})
+    bagged = BaggingClassifier(DecisionTreeClassifier(), n_estimators=2)
+    ensemble = LiquidEnsembleClassifier(
+        bagged, n_estimators=4, n_final=4, diversity=diversity, random_state=0
+    ).fit(*binary)
+    assert {voter.estimator.max_depth for voter in ensemble.estimators_} == {1, 2}
+
+
 def test_a_stream_has_no_number_of_rows_to_draw_from(binary):
     with pytest.raises(ValueError, match=r"max_samples must be a share in partial_fit"):
         LiquidEnsembleClassifier(max_samples=10).partial_fit(*binary, classes=[0, 1])
@@ -224,17 +262,55 @@ def test_a_stream_has_no_number_of_rows_to_draw_from(binary):
 def test_no_diversity_is_none_of_it(binary):
     X, y = binary
     plain = LiquidEnsembleClassifier(n_estimators=20, diversity=None, random_state=0).fit(X, y)
-    assert {voter.alpha for voter in plain.estimators_} == {SGDClassifier().alpha}
+    for voter in plain.estimators_:
+        (default,) = (one for _, one in DEFAULT_ESTIMATORS if type(one) is type(voter))
+        assert voter.get_params() | {"random_state": None} == default.get_params()
+    assert len(plain.estimators_) == plain.n_final
     nothing = Diversity(param_distributions=None, feature_maps=None)
     same = clone(plain).set_params(diversity=nothing).fit(X, y)
     assert np.array_equal(plain.predict_proba(X), same.predict_proba(X))
 
 
 def test_a_diversity_is_set_and_cloned_like_an_estimator(binary):
+    drawn = {"linear__alpha": [1e-3], "forest__min_samples_leaf": [7]}
     ensemble = LiquidEnsembleClassifier(
-        n_estimators=12, diversity=Diversity(param_distributions={"alpha": [1e-3]}), random_state=0
+        n_estimators=12,
+        mechanism="direct",
+        diversity=Diversity(param_distributions=drawn),
+        random_state=0,
     )
     copy = clone(ensemble).set_params(diversity__feature_maps=None)
     assert ensemble.diversity.feature_maps == "auto"
     assert copy.get_params()["diversity__feature_maps"] is None
-    assert {voter.alpha for voter in copy.fit(*binary).estimators_} == {1e-3}
+    linear, forest, boosted = (copy.fit(*binary).estimators_[kind::3] for kind in range(3))
+    assert {voter.alpha for voter in linear} == {1e-3}
+    assert {voter.min_samples_leaf for voter in forest} == {7}
+    assert {voter.max_depth for voter in boosted} == {BoostedTreesClassifier().max_depth}
+
+
+def test_each_estimator_in_a_list_has_its_own_hyperparameters_and_maps(binary):
+    named = [("sgd", SGDClassifier()), ("tree", DecisionTreeClassifier()), ("bayes", GaussianNB())]
+    diversity = Diversity(
+        param_distributions={"sgd__alpha": [1e-2, 1e-3], "tree__max_depth": Spread((2, 3))},
+        feature_maps={"sgd": [RBFSampler(n_components=5)], "bayes": ["passthrough", Nystroem()]},
+    )
+    ours, theirs = (
+        LiquidEnsembleClassifier(
+            named,
+            n_estimators=12,
+            n_final=12,
+            diversity=diversity,
+            max_features=7,
+            pool=pool,
+            random_state=0,
+        ).fit(*binary)
+        for pool in ("auto", "estimator")
+    )
+    sgd, tree, bayes = (ours.estimators_[kind::3] for kind in range(3))
+    assert [voter[-1].alpha for voter in sgd].count(1e-2) == 2
+    assert {type(voter[0]) for voter in sgd} == {RBFSampler}
+    assert [voter.max_depth for voter in tree].count(2) == 2
+    assert [hasattr(voter, "steps") for voter in bayes] == [False, True] * 2
+    widths = [len(features) for features in ours.estimators_features_]
+    assert widths == [30, 7, 7, 30, 7, 30] * 2  # voters with a map see all that comes out of it
+    assert np.array_equal(ours.predict_proba(binary[0]), theirs.predict_proba(binary[0]))

@@ -3,13 +3,14 @@ import pytest
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
-from skliquid.diversity import Diversity, Sample, VoterSpec
+from skliquid.diversity import Diversity, Sample, Spread, VoterSpec, default_hyperparameters
 
 X = np.random.default_rng(0).normal(size=(30, 6))
 
 
-def drawn(diversity, *estimators, max_features=1.0, sample=None):
+def drawn(diversity, *estimators, max_features=1.0, sample=None, names=()):
     return VoterSpec.draw(
         estimators or [SGDClassifier()],
         range(8),
@@ -18,6 +19,7 @@ def drawn(diversity, *estimators, max_features=1.0, sample=None):
         max_features=max_features,
         sample=sample,
         rng=np.random.default_rng(0),
+        names=names,
     )
 
 
@@ -50,6 +52,32 @@ def test_maps_are_spread_evenly_over_the_voters_of_each_estimator():
     assert [fitted and fitted.gamma for fitted in spec.maps] == [None, 2.0, 0.5]
 
 
+def test_maps_by_name_are_spread_over_the_voters_of_that_estimator_alone():
+    maps = {"bayes": [RBFSampler(gamma=2.0), "passthrough"], "sgd": [RBFSampler(gamma=0.5)]}
+    diversity = Diversity(param_distributions=None, feature_maps=maps)
+    names = ["tree", "sgd", "bayes"]
+    spec = drawn(diversity, DecisionTreeClassifier(), SGDClassifier(), GaussianNB(), names=names)
+    assert [fitted and fitted.gamma for fitted in spec.maps] == [0.5, 2.0, None]
+    assert spec.maps_of(range(8)) == [None, 0, 1, None, 0, None, None, 0]
+    assert spec.maps_of([5, 2]) == [None, 1]
+
+
+def test_hyperparameters_by_name_are_drawn_by_the_voters_of_that_estimator_alone():
+    distributions = {"tree__max_depth": Spread((1, 2, 3)), "sgd__alpha": [0.1, 0.2]}
+    diversity = Diversity(param_distributions=distributions, feature_maps=None)
+    names = ["sgd", "bayes", "tree"]
+    spec = drawn(diversity, SGDClassifier(), GaussianNB(), DecisionTreeClassifier(), names=names)
+    voters = spec.voters()
+    assert sorted(voter.alpha for voter in voters[0::3]) == [0.1, 0.1, 0.2]
+    assert len({voter.max_depth for voter in voters[2::3]}) == 2
+    assert all(voter.get_params() == GaussianNB().get_params() for voter in voters[1::3])
+    assert spec.params_of(1) == [{}] * 3
+    assert [list(params) for params in spec.params_of(2)] == [["max_depth"]] * 2
+    assert list(map(spec.kind_of, range(8))) == [0, 1, 2, 0, 1, 2, 0, 1]
+    again = drawn(diversity, SGDClassifier(), GaussianNB(), DecisionTreeClassifier(), names=names)
+    assert again.params == spec.params
+
+
 def test_voters_with_a_map_see_all_that_comes_out_of_it():
     maps = Diversity(param_distributions=None, feature_maps=["passthrough", RBFSampler()])
     spec = drawn(maps, max_features=2)
@@ -59,11 +87,16 @@ def test_voters_with_a_map_see_all_that_comes_out_of_it():
 
 
 def test_auto_is_resolved_by_whether_the_estimator_is_the_default():
-    default = Diversity().resolved(has_default_estimator=True)
-    assert default.feature_maps == "fourier"
-    spec = drawn(default)
+    default = Diversity().resolved(has_default_estimator=True, names=["linear"])
+    assert default.feature_maps == {"linear": "fourier"}
+    spec = drawn(default, SGDClassifier(), names=["linear"])
     assert len(spec.maps) == 3
     assert len({params["alpha"] for params in spec.params}) == 8
+    sizes = {"n_rows": 10**6, "n_columns": 3, "names": ["linear", "forest"]}
+    large = Diversity().resolved(has_default_estimator=True, **sizes)
+    assert large.param_distributions == default_hyperparameters(**sizes)
+    nothing = Diversity().resolved(has_default_estimator=False, **sizes)
+    assert nothing.param_distributions is nothing.feature_maps is None
     other = Diversity(param_distributions={"alpha": [1]}).resolved(has_default_estimator=False)
     assert (other.param_distributions, other.feature_maps) == ({"alpha": [1]}, None)
 

@@ -13,13 +13,16 @@ from sklearn.tree import DecisionTreeClassifier
 from skliquid import LiquidEnsembleClassifier
 from skliquid.diversity import Sample, VoterSpec
 from skliquid.pools.capabilities import (
+    grows_trees,
     learns_by_increments,
     limited_to,
     most_passes,
     n_passes,
+    n_visits,
     sees_rows_once,
     takes_sample_weight,
 )
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 ONE_VS_REST = OneVsRestClassifier(SGDClassifier())  # which takes no weights
 
@@ -46,6 +49,8 @@ def liquid(**options):
         (MLPClassifier(solver="lbfgs"), False),
         (DecisionTreeClassifier(), False),
         (make_pipeline(StandardScaler(), SGDClassifier()), False),
+        (RandomizedForestClassifier(), True),
+        (BoostedTreesClassifier(class_weight={0: 2}), True),
         (OneVsRestClassifier(SGDClassifier()), True),
         (OneVsRestClassifier(SGDClassifier(class_weight="balanced")), False),
         (liquid(max_samples=0.5), True),
@@ -69,6 +74,8 @@ def test_which_voters_learn_by_increments(estimator, by_increments, data):
         (make_pipeline(make_pipeline(LogisticRegression())), lambda e: e[-1][-1].n_iter_[0]),
         (RidgeClassifier(), lambda e: 1),
         (DecisionTreeClassifier(), lambda e: 1),
+        (RandomizedForestClassifier(5), lambda e: 5),
+        (make_pipeline(BoostedTreesClassifier(7)), lambda e: len(e[-1].trees_.trees)),
     ],
 )
 def test_passes_are_the_classifiers_own_iterations(estimator, attribute, data):
@@ -84,13 +91,46 @@ def test_passes_are_the_classifiers_own_iterations(estimator, attribute, data):
         (LogisticRegression(max_iter=0), 1),
         (make_pipeline(StandardScaler(), Perceptron(max_iter=9)), 9),
         (DecisionTreeClassifier(), 1),
+        (RandomizedForestClassifier(5), 5),
+        (make_pipeline(StandardScaler(), BoostedTreesClassifier(7)), 7),
     ],
 )
-def test_the_most_passes_are_those_of_max_iter(estimator, most):
+def test_the_most_passes_are_those_of_max_iter_or_the_trees(estimator, most):
     assert most_passes(estimator) == most
 
 
-@pytest.mark.parametrize("estimator", [SGDClassifier(), make_pipeline(SGDClassifier())])
+@pytest.mark.parametrize(
+    ("estimator", "visits"),
+    [
+        (SGDClassifier(max_iter=3, tol=None), 3 * 200),
+        (DecisionTreeClassifier(), 200),
+        (RandomizedForestClassifier(5), 5 * 200),
+        (RandomizedForestClassifier(5, max_rows=50), 5 * 50),
+        (BoostedTreesClassifier(7, subsample=0.5), 7 * 100),
+        (make_pipeline(StandardScaler(), RandomizedForestClassifier(5)), 5 * 200),
+    ],
+)
+def test_visits_are_steps_or_rows_that_trees_were_grown_on(estimator, visits, data):
+    assert n_visits(estimator.fit(*data), 200) == visits
+
+
+def test_voters_that_are_made_of_our_trees():
+    assert grows_trees(RandomizedForestClassifier())
+    assert grows_trees(BoostedTreesClassifier())
+    assert not grows_trees(DecisionTreeClassifier())
+    assert not grows_trees(make_pipeline(RandomizedForestClassifier()))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SGDClassifier(),
+        make_pipeline(SGDClassifier()),
+        RandomizedForestClassifier(),
+        make_pipeline(BoostedTreesClassifier(5)),
+    ],
+    ids=str,
+)
 def test_a_limit_on_passes_leaves_the_parameters_as_they_were(data, estimator):
     before = str(estimator.get_params())
     with limited_to(2, estimator):
@@ -108,6 +148,7 @@ def test_a_limit_on_passes_leaves_the_parameters_as_they_were(data, estimator):
         (VoterSpec([SGDClassifier(), DecisionTreeClassifier()], [0, 1]), False),
         (VoterSpec([SGDClassifier()], [0, 1], params=[{}, {"early_stopping": True}]), False),
         (VoterSpec([SGDClassifier()], [0], sample=Sample(0.5, bootstrap=True)), True),
+        (VoterSpec([SGDClassifier(), RandomizedForestClassifier()], [0, 1]), False),
         (VoterSpec([ONE_VS_REST], [0]), True),
         (VoterSpec([ONE_VS_REST], [0], sample=Sample(0.5, bootstrap=True)), False),
     ],

@@ -140,7 +140,7 @@ def test_a_new_pool_takes_the_voters_it_accepts_and_no_others():
     assert chosen(SGDClassifier()) == [LinearPool]
     mixed = NearestCentroid(), SGDClassifier(), GaussianNB()
     assert chosen(*mixed) == [CentroidPool, LinearPool, EstimatorPool]
-    assert choosing.pool_names() == ["auto", "centroid", "linear", "estimator"]
+    assert choosing.pool_names() == ["auto", "centroid", "linear", "trees", "estimator"]
     check_accepted("centroid", [NearestCentroid()])
     with pytest.raises(ValueError, match=r"pool='centroid' must .* support metric='manhattan'"):
         check_accepted("centroid", [NearestCentroid(metric="manhattan")])

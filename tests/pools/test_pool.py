@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -22,11 +23,13 @@ from skliquid.pools import (
     FittedVoter,
     LinearPool,
     SampledPool,
+    TreePool,
     VoterPool,
     pool_for,
 )
 from skliquid.pools.answers import probabilities_of
 from skliquid.rows import Rows
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 N_VOTERS = 5
 VOTERS = np.arange(N_VOTERS)
@@ -41,6 +44,8 @@ class Case(NamedTuple):
     """Whether training changes the voters."""
     samples: bool = False
     """Whether voters draw a new sample at each training."""
+    visits: int = N_VOTERS
+    """How often all voters together visit each of the first rows."""
 
 
 def estimator_pool(estimator, **options):
@@ -53,6 +58,27 @@ def estimator_pool(estimator, **options):
 
 def linear(_=None):
     return LinearPool([SGDClassifier(random_state=seed) for seed in VOTERS], CLASSES)
+
+
+FOREST, BOOSTED = RandomizedForestClassifier(8), BoostedTreesClassifier(20, subsample=1.0)
+SUBSPACES = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]])
+N_TREES = {FOREST: 2, BOOSTED: 5}  # a quarter at the first increment
+
+
+def of_trees(*estimators, **options):
+    kinds = [estimators[seed % len(estimators)] for seed in VOTERS]
+    voters = [clone(kind).set_params(random_state=seed) for seed, kind in enumerate(kinds)]
+
+    def make(_):
+        return TreePool(list(map(clone, voters)), CLASSES, **options)
+
+    make.subspaces = options.get("subspaces")
+    return Case(make, visits=sum(N_TREES[kind] for kind in kinds))
+
+
+def sampled_trees(_):
+    pool = TreePool([clone(FOREST).set_params(random_state=seed) for seed in VOTERS], CLASSES)
+    return SampledPool(pool, VOTERS, Sample(0.7, bootstrap=True))
 
 
 def sampled(_):
@@ -92,7 +118,22 @@ POOLS = {
     "SGDClassifier, 2 jobs": estimator_pool(SGDClassifier(), n_jobs=2),
     "GaussianNB": estimator_pool(GaussianNB()),
     "DecisionTreeClassifier": estimator_pool(DecisionTreeClassifier(max_features=2)),
+    "forests": of_trees(FOREST),
+    "boosted trees": of_trees(BOOSTED),
+    "forests and boosted trees": of_trees(FOREST, BOOSTED),
+    "trees that see some features": of_trees(FOREST, BOOSTED, subspaces=SUBSPACES),
+    "sharded trees": Case(
+        lambda _: in_shards(spec_of(FOREST, BOOSTED), sees_rows_once=False), visits=3 * 2 + 2 * 5
+    ),
+    "sampled trees": Case(sampled_trees, samples=True, visits=2 * N_VOTERS),
+    "RandomizedForestClassifier": estimator_pool(FOREST)._replace(visits=2 * N_VOTERS),
 }
+
+
+def seen(make, voter, X):
+    """Return the features that a voter sees."""
+    subspaces = getattr(make, "subspaces", None)
+    return X if subspaces is None else X[:, subspaces[voter]]
 
 
 def pools_that(are_meant):
@@ -128,8 +169,8 @@ def test_probabilities_are_those_of_the_fitted_voters(make, rows):
     probabilities = pool.probabilities(asked, rows.X)
     assert probabilities.shape == (2, rows.n_rows, 3)
     np.testing.assert_allclose(probabilities.sum(axis=2), 1)
-    for voter, own in zip(pool.estimators(asked), probabilities, strict=True):
-        assert np.array_equal(own, probabilities_of(voter, rows.X, CLASSES))
+    for k, voter, own in zip(asked, pool.estimators(asked), probabilities, strict=True):
+        assert np.array_equal(own, probabilities_of(voter, seen(make, k, rows.X), CLASSES))
 
 
 @every_pool
@@ -139,8 +180,9 @@ def test_margins_are_those_of_the_fitted_voters_or_zero(make, rows):
     asked = np.array([3, 1])
     margins = pool.margins(asked, rows.X)
     assert margins.shape == (2, rows.n_rows, 3)
-    for voter, own in zip(pool.estimators(asked), margins, strict=True):
-        expected = voter.decision_function(rows.X) if hasattr(voter, "decision_function") else 0
+    for k, voter, own in zip(asked, pool.estimators(asked), margins, strict=True):
+        X = seen(make, k, rows.X)
+        expected = voter.decision_function(X) if hasattr(voter, "decision_function") else 0
         assert np.array_equal(own, np.broadcast_to(expected, own.shape))
 
 
@@ -164,10 +206,14 @@ def test_only_the_voters_named_train(make, rows):
     assert np.array_equal(pool.vote(VOTERS[:3], rows.X), before)
 
 
-@learning_pools
-def test_training_changes_voters_and_returns_a_cost(make, rows):
-    pool = make(rows)
-    assert pool.train(VOTERS, rows.at(slice(20))) == 20 * N_VOTERS
+@pytest.mark.parametrize("name", [name for name, case in POOLS.items() if case.learns])
+def test_training_changes_voters_and_returns_a_cost(name, rows):
+    pool = POOLS[name].make(rows)
+    cost = pool.train(VOTERS, rows.at(slice(20)))
+    if name == "sampled trees":  # which are not grown on rows that were not drawn
+        assert 8 * POOLS[name].visits < cost < 12 * POOLS[name].visits
+    else:
+        assert cost == 20 * POOLS[name].visits
     before = pool.vote(VOTERS, rows.X)
     assert pool.train(VOTERS, rows.at(slice(20, None))) >= 130 * N_VOTERS
     assert not np.array_equal(pool.vote(VOTERS, rows.X), before)
@@ -207,8 +253,9 @@ def test_estimators_predict_the_labels_of_the_user(make, rows):
     pool = make(rows)
     pool.train(VOTERS, rows)
     asked = np.array([4, 0])
-    for estimator, votes in zip(pool.estimators(asked), pool.vote(asked, rows.X), strict=True):
-        assert estimator.predict(rows.X).tolist() == CLASSES[votes].tolist()
+    votes = pool.vote(asked, rows.X)
+    for k, estimator, own in zip(asked, pool.estimators(asked), votes, strict=True):
+        assert estimator.predict(seen(make, k, rows.X)).tolist() == CLASSES[own].tolist()
 
 
 @every_pool
@@ -311,3 +358,19 @@ def test_the_passes_of_voters_that_are_refitted_can_be_limited(rows, name):
     assert pool.train(VOTERS, halves[1]) == 75 * (2 * 2 * n_refitted + n_by_increments)
     pool.limit_passes(None)
     assert pool.train(VOTERS, rows) > 300 * (3 * n_refitted) + 150 * n_by_increments
+
+
+@pytest.mark.parametrize("name", ["alone", "grouped", "sampled", "sharded"])
+def test_the_trees_that_are_grown_at_once_can_be_limited(rows, name):
+    estimators = [BOOSTED] if name == "alone" else [BOOSTED, SGDClassifier()]
+    sample = Sample(1.0, bootstrap=False) if name == "sampled" else None
+    spec = spec_of(*estimators, sample=sample)
+    of_shards = partial(in_shards, spec, sees_rows_once=False)
+    pool = of_shards() if name == "sharded" else pool_for("auto", spec, CLASSES)
+    halves = rows.at(slice(75)), rows.at(slice(75, None))
+    pool.limit_passes(1)
+    assert pool.train(VOTERS, halves[0]) == 75 * N_VOTERS
+    pool.limit_passes(None)
+    n_grow = N_VOTERS if name == "alone" else 3
+    assert pool.train(VOTERS, halves[1]) == 150 * 5 * n_grow + 75 * (N_VOTERS - n_grow)
+    assert pool.finish(VOTERS, rows, max_passes=1) == 150 * N_VOTERS

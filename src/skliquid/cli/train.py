@@ -29,7 +29,7 @@ def _size(text: str) -> int | str:
     if text == "auto":
         return text
     if not text.isdecimal() or int(text) < 1:
-        raise BadParameter(f"must be 1 or more, or 'auto': got {text!r}. Give a number like 12.")
+        raise BadParameter(f"must be 1 or more, or 'auto': got {text!r}. Give a number like 5.")
     return int(text)
 
 
@@ -44,10 +44,10 @@ def train(
     increment_size: Annotated[
         int | None, Option(min=1, help="Rows between delegations; 1000, or fewer in small files.")
     ] = None,
-    n_estimators: Annotated[int, Option(min=1, help="Voters at the start.")] = 80,
+    n_estimators: Annotated[int, Option(min=1, help="Voters at the start.")] = 24,
     n_final: Annotated[
         Any, Option(parser=_size, metavar="N", help="Representatives at the end, or 'auto'.")
-    ] = "12",
+    ] = "5",
     seed: Annotated[int, Option(min=0, max=2**32 - 1, help="The same seed, the same model.")] = 0,
     sample_size: Annotated[
         int, Option(min=1, help="First rows, to which scaling and encoding are fitted.")

@@ -3,20 +3,27 @@
 from skliquid.diversity.diversity import Diversity, as_diversity, is_auto
 from skliquid.diversity.feature_maps import FeatureMap, Views
 from skliquid.diversity.fourier_features import FourierFeatures
-from skliquid.diversity.hyperparameters import DEFAULT_HYPERPARAMETERS, LogUniform
+from skliquid.diversity.hyperparameters import (
+    DefaultsWithout,
+    LogUniform,
+    Spread,
+    default_hyperparameters,
+)
 from skliquid.diversity.samples import Sample, row_sample
 from skliquid.diversity.voter_spec import VoterSpec
 
 __all__ = [
-    "DEFAULT_HYPERPARAMETERS",
+    "DefaultsWithout",
     "Diversity",
     "FeatureMap",
     "FourierFeatures",
     "LogUniform",
     "Sample",
+    "Spread",
     "Views",
     "VoterSpec",
     "as_diversity",
+    "default_hyperparameters",
     "is_auto",
     "row_sample",
 ]

@@ -4,7 +4,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from skliquid.diversity.hyperparameters import DEFAULT_HYPERPARAMETERS
+from skliquid.diversity.hyperparameters import DefaultsWithout, default_hyperparameters
 
 
 class Diversity(BaseEstimator):
@@ -15,36 +15,51 @@ class Diversity(BaseEstimator):
     param_distributions : dict, list of dict, "auto" or None, default="auto"
         Hyperparameters that each voter draws for itself, from lists or from distributions with
         ``rvs``, as in ``RandomizedSearchCV``. The search is then part of the training: voters with
-        bad hyperparameters delegate, and their votes are kept. ``"auto"``: if the ensemble's
-        ``estimator`` is None, ``alpha`` from 1e-6 to 1e-3 and ``eta0`` from 0.05 to 20, both on a
-        logarithmic scale, else nothing.
-    feature_maps : list of transformers, "fourier", "auto" or None, default="auto"
+        bad hyperparameters delegate, and their votes are kept. For a list of estimators the keys
+        of a dict can start with a name: ``"forest__max_features"`` is drawn by the voters of
+        ``"forest"`` alone. :class:`~skliquid.diversity.Spread` deals values out evenly.
+        ``"auto"``: if the ensemble's ``estimator`` is None, those of
+        ``skliquid.diversity.default_hyperparameters``, else nothing.
+    feature_maps : list of transformers, dict, "fourier", "auto" or None, default="auto"
         Transformers through which voters see the rows, spread evenly over the voters:
         ``RBFSampler`` and ``Nystroem`` make linear voters non-linear. They are fitted, without
         labels, to the rows of ``fit`` or of the first call of ``partial_fit``, and each increment
         is transformed once for all voters of a map. ``"passthrough"`` in the list stands for the
         rows as they are. ``"fourier"``: a third of the voters see the signed logarithm of each
-        feature, the others random Fourier features of that, of two bandwidths, which suit scaled
-        features. ``"auto"``: ``"fourier"`` if the ensemble's ``estimator`` is None, else None.
+        standardized feature, the others random Fourier features of that, of two bandwidths; missing
+        values are zero after standardization. A dict has such values by the names of estimators;
+        voters of other estimators see the rows as they are. ``"auto"``: ``{"linear": "fourier"}``
+        if the ensemble's ``estimator`` is None, else None.
 
     Examples
     --------
     >>> from sklearn.kernel_approximation import RBFSampler
     >>> Diversity(feature_maps=["passthrough", RBFSampler(gamma=0.1)])
     Diversity(feature_maps=['passthrough', RBFSampler(gamma=0.1)])
+
+    For a list of estimators called ``"linear"`` and ``"forest"``:
+
+    >>> from skliquid.diversity import Spread
+    >>> drawn = {"forest__min_samples_leaf": Spread((1, 2, 3))}
+    >>> diversity = Diversity(param_distributions=drawn, feature_maps={"linear": "fourier"})
     """
 
     def __init__(self, *, param_distributions: Any = "auto", feature_maps: Any = "auto"):
         self.param_distributions = param_distributions
         self.feature_maps = feature_maps
 
-    def resolved(self, *, has_default_estimator: bool) -> "Diversity":
-        """Return this diversity with what ``"auto"`` stands for."""
+    def resolved(self, *, has_default_estimator: bool, **data: Any) -> "Diversity":
+        """Return this diversity with what ``"auto"`` stands for.
+
+        ``data`` are what the default voters depend on; see ``default_hyperparameters``.
+        """
         params, maps = self.param_distributions, self.feature_maps
         if is_auto(params):
-            params = DEFAULT_HYPERPARAMETERS if has_default_estimator else None
+            params = default_hyperparameters(**data) if has_default_estimator else None
+        elif isinstance(params, DefaultsWithout):
+            params = params.resolved(**data)
         if is_auto(maps):
-            maps = "fourier" if has_default_estimator else None
+            maps = {"linear": "fourier"} if has_default_estimator else None
         return Diversity(param_distributions=params, feature_maps=maps)
 
 

@@ -1,6 +1,6 @@
 """Feature maps: transformers through which voters see the rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
@@ -12,15 +12,51 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skliquid.diversity.fourier_features import FourierFeatures, fourier_waves
+from skliquid.diversity.standardizer import Standardizer
 from skliquid.diversity.voters import derived_seeds, seeded
 
 Step: TypeAlias = Callable[[Any], Any]
 
-FOURIER_GAMMAS = (None, 0.2, 1.0)
-"""The maps of ``"fourier"``: signed logarithms, and random Fourier features of these.
 
-The numbers are inverse squared bandwidths, to be divided by the number of features: for scaled
-features a squared distance is about twice their number."""
+@dataclass(frozen=True)
+class FourierMap:
+    """One of the maps of ``"fourier"``.
+
+    Rows are standardized, and their signed logarithms taken. With ``gamma``, random Fourier
+    features of these follow. It is an inverse squared bandwidth, to be divided by the number of
+    features: for standardized features a squared distance is about twice their number.
+    """
+
+    gamma: float | None
+
+
+FOURIER_MAPS = (FourierMap(None), FourierMap(0.2), FourierMap(1.0))
+"""What ``"fourier"`` stands for."""
+
+
+def maps_by_name(
+    feature_maps: Any, names: Sequence[str]
+) -> tuple[list[Any], dict[int, list[int]] | None]:
+    """Return all maps, and by the position of an estimator those of its voters; None means all.
+
+    Examples
+    --------
+    >>> maps_by_name({"forest": ["passthrough"]}, ["linear", "forest"])
+    (['passthrough'], {1: [0]})
+    """
+    if not isinstance(feature_maps, Mapping):
+        return _listed(feature_maps), None
+    maps: list[Any] = []
+    places: dict[int, list[int]] = {}
+    for kind, name in enumerate(names):
+        own = _listed(feature_maps.get(name))
+        places[kind] = list(range(len(maps), len(maps) + len(own)))
+        maps.extend(own)
+    return maps, {kind: own for kind, own in places.items() if own}
+
+
+def _listed(maps: Any) -> list[Any]:
+    return list(FOURIER_MAPS) if isinstance(maps, str) else list(maps or [])
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,29 +111,35 @@ class Views:
         return self  # copies may share what was computed
 
 
-def fit_maps(maps: Any, X: Any, seeds: Sequence[int]) -> list[Any]:
+def fit_maps(maps: Sequence[Any], X: Any, seeds: Sequence[int]) -> list[Any]:
     """Return seeded copies of ``maps``, fitted to ``X``; None stands for the rows themselves."""
-    if isinstance(maps, str):
-        fitted = _fourier_maps(X[:1], seeds)
-    else:
-        fitted = [
-            None if isinstance(transformer, str) else seeded(transformer, seed).fit(X)
-            for transformer, seed in zip(maps, seeds, strict=True)
-        ]
+    fitted: list[Any] = []
+    logs = _standardized_logs(X) if any(isinstance(one, FourierMap) for one in maps) else []
+    for one, seed in zip(maps, seeds, strict=True):
+        if isinstance(one, FourierMap):
+            fitted.append(make_pipeline(*logs, *_waves(one, X[:1], seed)))
+        else:
+            fitted.append(None if isinstance(one, str) else seeded(one, seed).fit(X))
     for transformer in fitted:
         if hasattr(transformer, "set_output"):  # arrays, whatever is set globally
             transformer.set_output(transform="default")
     return fitted
 
 
-def _fourier_maps(X: Any, seeds: Sequence[int]) -> list[Any]:
-    """Return the maps of ``"fourier"``, fitted to one row, since only its width counts."""
+def _standardized_logs(X: Any) -> list[Any]:
+    """Return the steps that the maps of ``"fourier"`` share, fitted."""
     logs = FunctionTransformer(signed_log, accept_sparse=True, feature_names_out="one-to-one")
-    maps: list[Any] = [logs.fit(X)]
-    for gamma, seed in zip(FOURIER_GAMMAS[1:], seeds[1:], strict=True):
-        waves = FourierFeatures(gamma=gamma / X.shape[1], random_state=derived_seeds(seed, 1)[0])
-        maps.append(make_pipeline(logs, waves.fit(X)))
-    return maps
+    return [Standardizer().fit(X), logs.fit(X[:1])]
+
+
+def _waves(one: FourierMap, row: Any, seed: int) -> list[Any]:
+    """Return the random Fourier features of a map, fitted to one row, since its width counts."""
+    if one.gamma is None:
+        return []
+    gamma, seed = one.gamma / row.shape[1], derived_seeds(seed, 1)[0]
+    return [
+        FourierFeatures(gamma=gamma, random_state=seed).fit(np.zeros((1, row.shape[1]), row.dtype))
+    ]
 
 
 def signed_log(X: Any) -> Any:
@@ -135,6 +177,8 @@ def _steps(transformer: Any) -> tuple[Step, ...]:
         return tuple(step for part in inner for step in _steps(part))
     if known is RBFSampler:
         return (partial(fourier_waves, transformer),)
+    if known is Standardizer:
+        return (transformer.standardized,)
     if known is FourierFeatures:
         return (partial(fourier_waves, transformer.sampler_, compiled=True),)
     is_function = known is FunctionTransformer and callable(transformer.func)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.diversity.diversity import Diversity
-from skliquid.diversity.feature_maps import FOURIER_GAMMAS, fit_maps
-from skliquid.diversity.hyperparameters import draw_hyperparameters
+from skliquid.diversity.feature_maps import fit_maps, maps_by_name
+from skliquid.diversity.hyperparameters import distributions_by_name, draw_hyperparameters
 from skliquid.diversity.samples import Sample, draw_subspaces
 from skliquid.diversity.voters import copies_of
 
@@ -18,8 +18,8 @@ from skliquid.diversity.voters import copies_of
 class VoterSpec:
     """Estimators, one seed per voter, and what each voter has drawn.
 
-    Estimators and feature maps are spread evenly over the voters. ``subspaces`` are for voters
-    without a feature map.
+    Estimators are spread evenly over the voters, and the maps of an estimator over its voters.
+    ``subspaces`` are for voters without a feature map.
     """
 
     estimators: Sequence[Any]
@@ -28,6 +28,7 @@ class VoterSpec:
     subspaces: NDArray[np.intp] | None = None  # features of each voter; None means all
     maps: Sequence[Any] = ()  # fitted transformers, or None for rows as they are
     sample: Sample | None = None  # None means that all voters learn from all rows
+    maps_of_kind: Mapping[int, Sequence[int]] | None = None  # positions of maps; None means all
 
     @classmethod
     def draw(
@@ -40,20 +41,29 @@ class VoterSpec:
         max_features: Any,
         sample: Sample | None,
         rng: np.random.Generator,
+        names: Sequence[str] = (),
     ) -> "VoterSpec":
         """Draw what each voter gets; feature maps are fitted to ``X``."""
-        maps = diversity.feature_maps or []
-        n_maps = len(FOURIER_GAMMAS) if isinstance(maps, str) else len(maps)
-        seed, *seeds_of_maps = rng.integers(2**31 - 1, size=1 + n_maps).tolist()
-        draws = np.random.RandomState(seed)
+        names = names or [str(k) for k in range(len(estimators))]
+        maps, maps_of_kind = maps_by_name(diversity.feature_maps, names)
+        seed, *seeds_of_maps = rng.integers(2**31 - 1, size=1 + len(maps)).tolist()
         return cls(
             estimators,
             seeds,
-            params=draw_hyperparameters(diversity.param_distributions, len(seeds), draws),
+            params=_drawn_params(diversity.param_distributions, names, len(seeds), seed),
             subspaces=draw_subspaces(len(seeds), X.shape[1], max_features, rng),
             maps=fit_maps(maps, X, seeds_of_maps),
             sample=sample,
+            maps_of_kind=maps_of_kind,
         )
+
+    def kind_of(self, voter: int) -> int:
+        """Return the position of the voter's estimator."""
+        return voter % len(self.estimators)
+
+    def params_of(self, kind: int) -> Sequence[Mapping[str, Any]]:
+        """Return what the voters of the estimator at position ``kind`` have drawn."""
+        return self.params[kind :: len(self.estimators)]
 
     def voters(self) -> list[Any]:
         """Return the voters, not fitted."""
@@ -61,10 +71,16 @@ class VoterSpec:
 
     def maps_of(self, voters: Sequence[int]) -> list[int | None]:
         """Return the positions of the voters' maps, None for those that see rows as they are."""
-        if not self.maps:
-            return [None] * len(voters)
-        places = [voter // len(self.estimators) % len(self.maps) for voter in voters]
-        return [None if self.maps[place] is None else place for place in places]
+        return [self._map_of(voter) for voter in voters]
+
+    def _map_of(self, voter: int) -> int | None:
+        everyone: Sequence[int] = range(len(self.maps))
+        by_kind = self.maps_of_kind
+        own = everyone if by_kind is None else by_kind.get(self.kind_of(voter), ())
+        if not own:
+            return None
+        place = own[voter // len(self.estimators) % len(own)]
+        return None if self.maps[place] is None else place
 
     def features_of(self, voters: Sequence[int]) -> list[NDArray[np.intp] | slice]:
         """Return the features that each of ``voters`` sees."""
@@ -72,3 +88,20 @@ class VoterSpec:
             return [slice(None)] * len(voters)
         maps = zip(voters, self.maps_of(voters), strict=True)
         return [self.subspaces[v] if place is None else slice(None) for v, place in maps]
+
+
+def _drawn_params(
+    distributions: Any, names: Sequence[str], n_voters: int, seed: int
+) -> list[Mapping[str, Any]]:
+    """Return the hyperparameters that each voter draws."""
+    random_state = np.random.RandomState(seed)
+    by_name = distributions_by_name(distributions, names)
+    if by_name is None:
+        return draw_hyperparameters(distributions, n_voters, random_state)
+    params: list[Mapping[str, Any]] = [{}] * n_voters
+    for kind, name in enumerate(names):
+        voters = range(kind, n_voters, len(names))
+        if name in by_name:
+            drawn = draw_hyperparameters(by_name[name], len(voters), random_state)
+            params[kind :: len(names)] = drawn
+    return params

@@ -1,6 +1,7 @@
 """Voter pools: how the voters of an ensemble are held, trained and asked for their votes."""
 
 from skliquid.pools.capabilities import (
+    grows_trees,
     learns_by_increments,
     most_passes,
     n_passes,
@@ -14,6 +15,7 @@ from skliquid.pools.grouped_pool import GroupedPool
 from skliquid.pools.linear import LinearPool
 from skliquid.pools.pool import VoterPool
 from skliquid.pools.sampled_pool import SampledPool
+from skliquid.pools.trees import TreePool
 
 __all__ = [
     "EstimatorPool",
@@ -22,8 +24,10 @@ __all__ = [
     "GroupedPool",
     "LinearPool",
     "SampledPool",
+    "TreePool",
     "VoterPool",
     "check_accepted",
+    "grows_trees",
     "learns_by_increments",
     "most_passes",
     "n_passes",

@@ -13,6 +13,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from skliquid.diversity import VoterSpec
+from skliquid.voters import TreeVoter
 
 
 def takes_sample_weight(estimator: Any) -> bool:
@@ -40,23 +41,44 @@ def _needs_all_rows(params: Mapping[str, Any]) -> bool:
 def sees_rows_once(spec: VoterSpec) -> bool:
     """Return whether every voter is sure to see each row of an increment once."""
     voters = spec.voters() if spec.params else spec.estimators
-    learn = all(learns_by_increments(voter) for voter in voters)
+    learn = all(learns_by_increments(voter) and not grows_trees(voter) for voter in voters)
     return learn and (spec.sample is None or all(map(takes_sample_weight, spec.estimators)))
+
+
+def grows_trees(estimator: Any) -> bool:
+    """Return whether ``estimator`` is made of our trees: each tree is a pass over some rows."""
+    return isinstance(estimator, TreeVoter)
+
+
+def n_visits(estimator: Any, n_rows: int) -> int:
+    """Return the sample visits of the last fit to ``n_rows`` rows.
+
+    A visit is one voter learning once from one row: a step of a linear voter, or a tree that is
+    grown on the row.
+    """
+    counted = getattr(_last_step(estimator), "n_visits_", None)
+    return n_passes(estimator) * n_rows if counted is None else int(counted)
 
 
 def n_passes(estimator: Any) -> int:
     """Return how often ``estimator`` passed over its training data: the paper's :math:`e`.
 
     This is ``n_iter_`` where there is one (the largest of several; the last step's in a pipeline),
-    else 1, as for a tree or a wrapped classifier.
+    or the number of our trees, else 1, as for a tree or a wrapped classifier.
     """
-    n_iter = getattr(_last_step(estimator), "n_iter_", None)
+    counting = _last_step(estimator)
+    if grows_trees(counting):
+        return max(len(counting.trees_), 1)
+    n_iter = getattr(counting, "n_iter_", None)
     return 1 if n_iter is None else max(int(np.max(n_iter)), 1)
 
 
 def most_passes(estimator: Any) -> float:
-    """Return ``max_iter`` of ``estimator``, or without one the passes it took last."""
-    max_iter = getattr(_last_step(estimator), "max_iter", None)
+    """Return ``max_iter`` of ``estimator``, or its trees, or without both the passes of last."""
+    counting = _last_step(estimator)
+    if grows_trees(counting):
+        return float(counting.n_trees)
+    max_iter = getattr(counting, "max_iter", None)
     if max_iter is None:
         return n_passes(estimator)
     return max(max_iter, 1) if max_iter >= 0 else np.inf  # SVC's -1 means no limit
@@ -64,17 +86,18 @@ def most_passes(estimator: Any) -> float:
 
 @contextmanager
 def limited_to(max_passes: int | None, estimator: Any) -> Iterator[None]:
-    """Limit ``estimator`` to ``max_passes``, if it has ``max_iter``."""
+    """Limit ``estimator`` to ``max_passes``, if it has ``max_iter`` or is made of our trees."""
     counting = _last_step(estimator)
-    max_iter = getattr(counting, "max_iter", None)
+    name = "n_estimators" if grows_trees(counting) else "max_iter"
+    max_iter = getattr(counting, name, None)
     if max_passes is None or max_iter is None or max_passes >= most_passes(estimator):
         yield
         return
-    counting.set_params(max_iter=max_passes)
+    counting.set_params(**{name: max_passes})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the limit left no time to converge
         yield
-    counting.set_params(max_iter=max_iter)
+    counting.set_params(**{name: max_iter})
 
 
 def _last_step(estimator: Any) -> Any:

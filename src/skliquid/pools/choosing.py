@@ -15,8 +15,9 @@ from skliquid.pools.grouped_pool import GroupedPool
 from skliquid.pools.linear import LinearPool
 from skliquid.pools.pool import VoterPool
 from skliquid.pools.sampled_pool import SampledPool
+from skliquid.pools.trees import TreePool
 
-POOLS: list[Any] = [LinearPool, EstimatorPool]
+POOLS: list[Any] = [LinearPool, TreePool, EstimatorPool]
 """Pools by preference; the last accepts every voter."""
 
 
@@ -79,11 +80,10 @@ def _groups(
     choices: list[Any] = []  # of the voters of each estimator: one for all, or one each
     for k, estimator in enumerate(spec.estimators):
         choice = _choose(name, estimator)
-        params = spec.params[k :: len(spec.estimators)]
-        choices.append(choice if choice[0].holds_together(params) else None)
+        choices.append(choice if choice[0].holds_together(spec.params_of(k)) else None)
     groups: dict[Any, list[int]] = {}
     for place, (voter, feature_map) in enumerate(zip(chosen, spec.maps_of(chosen), strict=True)):
-        choice = choices[voter % len(choices)] or _choose(name, voters[voter])
+        choice = choices[spec.kind_of(voter)] or _choose(name, voters[voter])
         groups.setdefault((feature_map, choice), []).append(place)
     return groups
 

@@ -17,9 +17,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from skliquid.arrays import Floats, Voters, Votes
 from skliquid.pools.answers import margins_of, probabilities_of, votes_of
 from skliquid.pools.capabilities import (
+    grows_trees,
     learns_by_increments,
     limited_to,
-    n_passes,
+    n_visits,
     takes_sample_weight,
 )
 from skliquid.pools.pool import VoterPool
@@ -199,7 +200,8 @@ def _partially_fitted(estimator: Any, rows: Rows, classes: NDArray[Any]) -> tupl
     rows = rows if takes_sample_weight(estimator) else rows.repeated()
     with np.errstate(divide="ignore", invalid="ignore"):  # as in vote
         estimator.partial_fit(rows.X, classes[rows.y], classes=classes, **rows.weights_argument)
-    return estimator, rows.n_rows
+    is_one_pass = not grows_trees(estimator)
+    return estimator, rows.n_rows if is_one_pass else n_visits(estimator, rows.n_rows)
 
 
 def _refitted(
@@ -215,4 +217,4 @@ def _refitted(
     fitted = clone(estimator) if has_classes else DummyClassifier()
     with limited_to(max_passes, fitted):
         fitted.fit(rows.X, classes[rows.y], **rows.weights_argument)
-    return fitted, n_passes(fitted) * n_visited
+    return fitted, n_visits(fitted, n_visited)
