@@ -11,7 +11,8 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES = $(wildcard src/skliquid/native/*.cpp src/skliquid/native/*.hpp)
 
 .PHONY: help test test-coverage test-oldest test-sanitized build debug check format reproduce reproduce-full docs clean \
-	bench bench-start bench-accuracy bench-contribution bench-choices bench-drift bench-files bench-cluster
+	bench bench-start bench-trees bench-accuracy bench-contribution bench-choices bench-drift bench-streams bench-files \
+	bench-cluster
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -61,10 +62,17 @@ bench: $(VENV)/installed  ## speed, as ratios to alternatives in the same run
 bench-start: $(VENV)/installed  ## seconds and memory of importing skliquid and of a first fit, from an empty home
 	$(BIN)/python benchmarks/start.py
 
-bench-accuracy: $(VENV)/installed  ## accuracy and probabilities against other classifiers, in half an hour or so
+bench-trees: $(VENV)/installed  ## growing trees and their accuracy, against scikit-learn's, in some minutes
 	$(INSTALL) --editable '.[bench]'
-	$(BIN)/python benchmarks/accuracy.py --jobs 2 --write docs/results/accuracy.md --figure docs/images/reliability.png
-	$(BIN)/python benchmarks/accuracy.py --tables --jobs 2 --write docs/results/tables.md
+	$(BIN)/python benchmarks/trees.py
+
+bench-accuracy: $(VENV)/installed  ## accuracy, probabilities and cost against other classifiers, in hours; goes on where it was stopped
+	$(INSTALL) --editable '.[bench]'
+	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/accuracy.py --tables
+	$(BIN)/python benchmarks/interactions.py
+	$(BIN)/python benchmarks/evidence.py --write docs/results/accuracy.md --figure docs/images/accuracy.svg \
+		--reliability docs/images/reliability.png
 
 bench-contribution: $(VENV)/installed  ## delegation by contribution, by own accuracy and at random, in half an hour or so
 	$(INSTALL) --editable '.[bench]'
@@ -77,6 +85,10 @@ bench-choices: $(VENV)/installed  ## do optional mechanisms, schedules and vote 
 bench-drift: $(VENV)/installed  ## streams with concept drift, against river's forests, in a quarter of an hour
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/drift.py --write docs/drift.md --figure docs/images/drift.png
+
+bench-streams: $(VENV)/installed  ## streams of river and of tables, against its adaptive random forest, in a quarter of an hour
+	$(INSTALL) --editable '.[bench]'
+	$(BIN)/python benchmarks/streams.py --write docs/results/streams.md
 
 bench-cluster: $(VENV)/installed  ## when a Dask cluster pays, with processes on this machine, in some minutes
 	$(BIN)/python benchmarks/cluster.py

@@ -17,17 +17,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from accuracy import before
 from drift import BATCH, STREAMS
 from joblib import Parallel, delayed
 from numpy.random import Generator
 from scipy.special import ndtri
 from scipy.stats import wilcoxon
+from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from skliquid import LiquidEnsembleClassifier
+from skliquid import Diversity, LiquidEnsembleClassifier
 from skliquid.datasets import DATASET_NAMES, load_dataset
+from skliquid.diversity import LogUniform
 from skliquid.experiments.protocols import halves
 from skliquid.mechanisms import BetterThanGuru, Knowledge, Situation, as_mechanism, revocable
 
@@ -115,6 +116,20 @@ def slowest(
 
 
 # Options
+
+
+def before(seed: int, **changes: Any) -> LiquidEnsembleClassifier:
+    """Return the ensemble with the defaults of version 0.1: hard votes, own accuracy, hinge."""
+    alpha = {"alpha": LogUniform(1e-6, 1e-2)}
+    defaults = {
+        "estimator": SGDClassifier(average=True, n_iter_no_change=1),
+        "n_estimators": N_VOTERS,
+        "n_final": N_FINAL,
+        "diversity": Diversity(param_distributions=alpha, feature_maps="fourier"),
+        "competence": "prequential",
+        "voting": "hard",
+    }
+    return LiquidEnsembleClassifier(random_state=seed, **defaults | changes)
 
 
 def proportional(*refinements: Callable[[Situation], Any], **changes: Any) -> Any:

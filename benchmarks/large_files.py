@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 N_NUMBERS = 40
-N_VOTERS, N_FINAL = 80, 12
+N_VOTERS, N_FINAL = 24, 5
 ROWS_IN_A_GROUP = 100_000
 TOWNS = [f"town {k}" for k in range(30)]
 TRAVEL = ["walk", "ride", "drive", "fly"]

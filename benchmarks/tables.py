@@ -120,8 +120,10 @@ def load_table(name: str) -> tuple[pd.DataFrame, pd.Series]:
 
 
 @lru_cache(maxsize=1)
-def table_halves(name: str, seed: int, most_rows: int | None = None) -> Halves:
-    """Return a table split in half at random, encoded by the training half.
+def table_halves(
+    name: str, seed: int, most_rows: int | None = None, *, encoded: bool = True
+) -> Halves:
+    """Return a table split in half at random, and encoded by the training half.
 
     The split is that of ``skliquid.experiments.protocols.halves``: random and not stratified. The
     encoder is ``skliquid.tabular.TableEncoder``: a missing number is the median and gets an
@@ -136,6 +138,8 @@ def table_halves(name: str, seed: int, most_rows: int | None = None) -> Halves:
     most_rows : int, optional
         The number of rows to draw if the table has more; all by default. Of the rows drawn, those
         of classes with fewer than ``FEWEST`` are left out.
+    encoded : bool, default=True
+        Whether features are encoded; else they are data frames.
 
     Returns
     -------
@@ -154,9 +158,11 @@ def table_halves(name: str, seed: int, most_rows: int | None = None) -> Halves:
             f"{name} must have rows of two classes, and of all {len(classes)}, in its training "
             f"half of {len(train)} rows. Draw more rows, or take another seed."
         )
-    encoder = TableEncoder()
-    X_train = encoder.fit_transform(X.iloc[train])
-    return Halves(X_train, y_train, encoder.transform(X.iloc[test]), y_test, len(classes))
+    X_train, X_test = X.iloc[train], X.iloc[test]
+    if encoded:
+        encoder = TableEncoder()
+        X_train, X_test = encoder.fit_transform(X_train), encoder.transform(X_test)
+    return Halves(X_train, y_train, X_test, y_test, len(classes))
 
 
 # Archives

@@ -1,0 +1,99 @@
+"""What is compared: our ensembles, and what one would use instead.
+
+All with their default settings, one thread, and the same settings on all datasets.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from catboost import CatBoostClassifier
+from lightgbm import LGBMClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from skrub import tabular_pipeline
+from xgboost import XGBClassifier
+
+from skliquid import Diversity, LiquidEnsembleClassifier
+from skliquid.diversity import LogUniform
+from skliquid.mechanisms import Mechanism
+from skliquid.mechanisms.probability import any_candidate
+from skliquid.mechanisms.selection import at_random
+
+OURS, CONTROL = "skliquid", "skliquid, pruned at random"
+DIRECT, LINEAR = "skliquid, nobody delegates", "skliquid, linear voters"
+LIGHTGBM, LIGHTGBM_300 = "LightGBM, 100 trees", "LightGBM, 300 trees"
+XGBOOST, CATBOOST, HISTGB = "XGBoost", "CatBoost", "HistGradientBoosting"
+FOREST, EXTRA = "random forest", "extra trees"
+ADABOOST_50, ADABOOST_350 = "AdaBoost, 50 stumps", "AdaBoost, 350 stumps"
+LOGISTIC, SKRUB = "logistic regression", "skrub's tabular_pipeline"
+
+RANDOM = Mechanism(at_random, any_candidate)
+
+
+def ours(seed: int, **changes: Any) -> LiquidEnsembleClassifier:
+    """Return the ensemble with its defaults, or with some of them changed."""
+    return LiquidEnsembleClassifier(random_state=seed, **changes)
+
+
+def linear_voters(seed: int, **changes: Any) -> LiquidEnsembleClassifier:
+    """Return the ensemble with the defaults it had before trees, or some of them changed."""
+    drawn = {"alpha": LogUniform(1e-6, 1e-3), "eta0": LogUniform(0.05, 20)}
+    defaults = {
+        "estimator": SGDClassifier(
+            loss="log_loss",
+            learning_rate="invscaling",
+            eta0=1.0,
+            power_t=0.25,
+            average=True,
+            n_iter_no_change=1,
+        ),
+        "n_estimators": 80,
+        "n_final": 12,
+        "increment_size": "auto",
+        "diversity": Diversity(param_distributions=drawn, feature_maps="fourier"),
+        "competence": "contribution",
+    }
+    return LiquidEnsembleClassifier(random_state=seed, **defaults | changes)
+
+
+def lightgbm(seed: int, n_trees: int) -> LGBMClassifier:
+    return LGBMClassifier(n_estimators=n_trees, random_state=seed, n_jobs=1, verbose=-1)
+
+
+def skrub(seed: int) -> Any:
+    """Return skrub's default for classification, with a seed."""
+    pipeline = tabular_pipeline("classifier", n_jobs=1)
+    pipeline[-1].set_params(random_state=seed)
+    return pipeline
+
+
+METHODS: dict[str, Callable[[int], Any]] = {
+    OURS: ours,
+    CONTROL: lambda seed: ours(seed, mechanism=RANDOM),
+    DIRECT: lambda seed: ours(seed, mechanism="direct"),
+    LINEAR: linear_voters,
+    LIGHTGBM: lambda seed: lightgbm(seed, 100),
+    LIGHTGBM_300: lambda seed: lightgbm(seed, 300),
+    XGBOOST: lambda seed: XGBClassifier(random_state=seed, n_jobs=1),
+    CATBOOST: lambda seed: CatBoostClassifier(
+        random_seed=seed, thread_count=1, allow_writing_files=False, verbose=False
+    ),
+    HISTGB: lambda seed: HistGradientBoostingClassifier(random_state=seed),
+    FOREST: lambda seed: RandomForestClassifier(random_state=seed, n_jobs=1),
+    EXTRA: lambda seed: ExtraTreesClassifier(random_state=seed, n_jobs=1),
+    ADABOOST_50: lambda seed: AdaBoostClassifier(n_estimators=50, random_state=seed),
+    ADABOOST_350: lambda seed: AdaBoostClassifier(n_estimators=350, random_state=seed),
+    LOGISTIC: lambda _: LogisticRegression(max_iter=1000),
+    SKRUB: skrub,
+}
+
+TAKE_FRAMES = (SKRUB,)
+"""Methods that encode tables themselves: they get the frame of a table, where there is one."""
+
+MOST_ROWS = {CATBOOST: 100_000, ADABOOST_350: 100_000, SKRUB: 100_000}
+"""Training rows above which a method is left out, because it takes long."""
