@@ -27,10 +27,10 @@ test-coverage: $(VENV)/installed  ## run the tests and report which lines they c
 test-oldest: $(VENV)-oldest/installed  ## run the tests with the oldest supported versions
 	$(VENV)-oldest/bin/python -m pytest -n auto
 
-test-sanitized: $(VENV)-sanitized/installed  ## run the tests of pools and of the native core under ASan and UBSan
+test-sanitized: $(VENV)-sanitized/installed  ## run the tests of pools, voters and the native core under ASan and UBSan
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so)" \
 		ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-		$(VENV)-sanitized/bin/python -m pytest -n auto tests/native tests/pools
+		$(VENV)-sanitized/bin/python -m pytest -n auto tests/native tests/pools tests/voters
 
 build: $(VENV)/installed  ## build the native core, if its sources have changed
 
