@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.model_selection import cross_val_score
 from small_ensembles import parts, same
 
-from skliquid import LiquidEnsembleClassifier
+from skliquid import Diversity, LiquidEnsembleClassifier
 
 
 @pytest.fixture(scope="module")
@@ -230,3 +230,12 @@ def test_a_limit_of_time_ends_training_early(table):
 
 def test_accuracy_is_that_of_a_good_ensemble(table):
     assert cross_val_score(default(), *table, cv=3).mean() > 0.955
+
+
+def test_wide_sparse_rows_leave_out_what_is_drawn_for_trees():
+    rng = np.random.default_rng(0)
+    X = scipy.sparse.random_array((60, 6_000), density=0.01, rng=rng, format="csr")
+    y = (X[:, [0]].toarray().ravel() + rng.normal(size=60) > 0).astype(int)
+    drawn = {"linear__alpha": [1e-4], "forest__min_samples_leaf": [2]}
+    ensemble = default(diversity=Diversity(param_distributions=drawn)).fit(X, y)
+    assert {voter[-1].alpha for voter in ensemble.estimators_} == {1e-4}

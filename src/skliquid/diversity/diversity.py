@@ -4,7 +4,11 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from skliquid.diversity.hyperparameters import DefaultsWithout, default_hyperparameters
+from skliquid.diversity.hyperparameters import (
+    DEFAULT_NAMES,
+    DefaultsWithout,
+    default_hyperparameters,
+)
 
 
 class Diversity(BaseEstimator):
@@ -58,6 +62,9 @@ class Diversity(BaseEstimator):
             params = default_hyperparameters(**data) if has_default_estimator else None
         elif isinstance(params, DefaultsWithout):
             params = params.resolved(**data)
+        elif has_default_estimator and isinstance(params, dict):
+            left_out = set(DEFAULT_NAMES) - set(data.get("names", DEFAULT_NAMES))
+            params = {k: v for k, v in params.items() if k.partition("__")[0] not in left_out}
         if is_auto(maps):
             maps = {"linear": "fourier"} if has_default_estimator else None
         return Diversity(param_distributions=params, feature_maps=maps)

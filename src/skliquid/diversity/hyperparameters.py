@@ -28,7 +28,11 @@ class LogUniform:
 
 @dataclass(frozen=True)
 class Spread:
-    """Values of which several draws have each equally often, in random order."""
+    """Values that are dealt out evenly: several draws have each equally often, in random order.
+
+    Where an estimator also draws from lists or from distributions of scipy, each voter draws by
+    itself, as from a list.
+    """
 
     values: tuple[Any, ...]
 
@@ -93,6 +97,9 @@ def _values(distributions: Any) -> list[Any]:
     return list(distributions.values()) if isinstance(distributions, Mapping) else [None]
 
 
+DEFAULT_NAMES = ("linear", "forest", "boosted")
+"""What the default voters are called."""
+
 MANY_ROWS, MANY_COLUMNS = 20_000, 500
 """From so many rows on, boosted trees of the default ensemble are deeper; from so many columns on,
 its forests try a fixed number."""
@@ -116,7 +123,7 @@ def default_hyperparameters(
     n_rows: int | None = None,
     n_columns: int = 1,
     n_classes: int = 2,
-    names: Sequence[str] = ("linear", "forest", "boosted"),
+    names: Sequence[str] = DEFAULT_NAMES,
 ) -> dict[str, Any]:
     """Return what the default voters called ``names`` draw.
 

@@ -24,8 +24,6 @@ constexpr int most_gradients = 5;  // of more classes, splits see random sums of
 constexpr double least_gain = 1e-6;
 constexpr int quantum_bits = 30;
 
-constexpr uint64_t bit(int64_t k) { return uint64_t{1} << k; }
-
 struct Split {
   int64_t column = -1;     // position among the columns of the tree
   int64_t threshold = -1;  // -1 in categorical columns
@@ -272,7 +270,7 @@ class Sequence {
     tree.nodes.resize(next + 2);
     tree.right.resize(next + 2);
     tree.column.resize(next + 2);
-    tree.nodes[node] = node_of(split, next);
+    tree.nodes[node] = node_of(columns, chosen[split.column], split.threshold, split.right, next);
     tree.right[node] = split.right;
     tree.column[node] = chosen[split.column];
     const int64_t middle = partition(start, end, split);
@@ -439,16 +437,6 @@ class Sequence {
       best.threshold = b;
       best.right = right[n_gradients] > left[n_gradients] ? bit(b) | bit(missing_bin) : bit(b);
     }
-  }
-
-  Node node_of(const Split& split, uint32_t next) const {
-    const int64_t f = chosen[split.column];
-    const bool is_member = columns.holds(f) == Holds::ones;
-    uint32_t feature = columns.feature(f, is_member ? split.threshold : 0);
-    if (split.right & bit(missing_bin)) feature |= missing_goes_right;
-    if (is_member) return {bits_of(0.5), feature, next};
-    if (split.threshold < 0) return {split.right, feature | is_categorical, next};
-    return {bits_of(edge_above(columns, f, split.threshold)), feature, next};
   }
 
   int64_t partition(int64_t start, int64_t end, const Split& split) {

@@ -20,8 +20,6 @@ using std::uint8_t;
 constexpr int64_t many_rows = 64;  // from which on the mixed splitter looks at all thresholds
 constexpr int64_t nodes_between_stops = 256;
 
-constexpr uint64_t bit(int64_t k) { return uint64_t{1} << k; }
-
 // A split: rows whose bin is in `right` go right.
 struct Split {
   int64_t column = -1;
@@ -131,7 +129,7 @@ class Forest {
         continue;
       }
       const auto next = static_cast<uint32_t>(grown.nodes.size() - first);
-      node = node_of(split, next);
+      node = node_of(columns, split.column, split.threshold, split.right, next);
       grown.nodes.push_back({});
       grown.nodes.push_back({});
       const int64_t middle = partition(now.start, now.end, split);
@@ -457,15 +455,6 @@ class Forest {
 
   bool looks_at_all(int64_t n) const {
     return task.splitter == Splitter::best || (task.splitter == Splitter::mixed && n >= many_rows);
-  }
-
-  Node node_of(const Split& split, uint32_t next) const {
-    const bool is_member = columns.holds(split.column) == Holds::ones;
-    uint32_t feature = columns.feature(split.column, is_member ? split.threshold : 0);
-    if (split.right & bit(missing_bin)) feature |= missing_goes_right;
-    if (is_member) return {bits_of(0.5), feature, next};
-    if (split.threshold < 0) return {split.right, feature | is_categorical, next};
-    return {bits_of(edge_above(columns, split.column, split.threshold)), feature, next};
   }
 
   int64_t partition(int64_t start, int64_t end, const Split& split) {

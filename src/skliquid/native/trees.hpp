@@ -74,6 +74,20 @@ inline std::uint64_t bits_of(double cut) {
   return bits;
 }
 
+constexpr std::uint64_t bit(std::int64_t k) { return std::uint64_t{1} << k; }
+
+// The node that splits column f: above a threshold, by a set of categories (threshold -1), or by
+// one of several ones (the threshold is its bin). Bins in `right` go right.
+inline Node node_of(const Columns& columns, std::int64_t f, std::int64_t threshold,
+                    std::uint64_t right, std::uint32_t next) {
+  const bool is_member = columns.holds(f) == Holds::ones;
+  std::uint32_t feature = columns.feature(f, is_member ? threshold : 0);
+  if (right & bit(missing_bin)) feature |= missing_goes_right;
+  if (is_member) return {bits_of(0.5), feature, next};
+  if (threshold < 0) return {right, feature | is_categorical, next};
+  return {bits_of(edge_above(columns, f, threshold)), feature, next};
+}
+
 // How a forest searches for a split: one random threshold per column; all thresholds; all from 64
 // rows on, and two random ones below.
 enum class Splitter : std::int64_t { random, best, mixed };

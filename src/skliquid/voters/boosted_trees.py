@@ -203,8 +203,9 @@ class BoostedTreesClassifier(TreeVoter):
                 native.to_probabilities(scores, own)
         return found
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        """Raise an error unless all parameters are valid."""
+        super().check_parameters()
         check_count("n_estimators", self.n_estimators)
         check_count("max_depth", self.max_depth)
         check_number("max_depth", self.max_depth, "at most 16", lambda x: x <= 16, like=5)

@@ -1,7 +1,7 @@
 """Growing: what all voters made of trees have in common, alone and in a pool.
 
 Trees are grown on rows in bins, and keep thresholds in the units of the rows. So they do not depend
-on bins afterwards, which are made anew for the rows at hand whenever trees are grown.
+on bins afterwards, which are made again for the rows at hand whenever trees are grown.
 """
 
 import math
@@ -273,7 +273,7 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
     def _widen(self, positions: NDArray[np.intp]) -> None:
         """Make room for new classes in all trees; those that were known are at ``positions``."""
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
         """Raise an error unless all parameters are valid."""
         check_count("max_rows", self.max_rows)
         check_class_weight(self.class_weight)
@@ -293,7 +293,7 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool
     ) -> tuple[Any, NDArray[Any], Floats | None]:
         """Return rows, labels and weights as arrays."""
-        self._check_parameters()
+        self.check_parameters()
         refuse_lazy_frame("y", y)
         X, y = self._as_arrays(X, reset=reset, y=y)
         check_classification_targets(y)

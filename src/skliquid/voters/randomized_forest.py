@@ -136,8 +136,9 @@ class RandomizedForestClassifier(TreeVoter):
         found /= found.sum(axis=2, keepdims=True)
         return found
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
+    def check_parameters(self) -> None:
+        """Raise an error unless all parameters are valid."""
+        super().check_parameters()
         check_count("n_estimators", self.n_estimators)
         check_count("min_samples_leaf", self.min_samples_leaf)
         if self.splitter not in native.SPLITTERS:

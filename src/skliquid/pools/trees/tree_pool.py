@@ -54,7 +54,7 @@ class TreePool(VoterPool):
         shared: dict[Any, Any] | None = None,
     ):
         for voter in voters:
-            voter._check_parameters()  # noqa: SLF001 (of voters of our own)
+            voter.check_parameters()
         self.n_jobs, self._classes, self._subspaces = n_jobs, classes, subspaces
         self._n_voters = len(voters)
         self._unfitted = dict(enumerate(voters))
