@@ -162,3 +162,9 @@ def test_only_delegators_revoke():
         graph.revoke([0, 2])
     with pytest.raises(ValueError, match="there is no voter 5 among 3"):
         graph.revoke([5])
+
+
+def test_a_graph_shows_a_small_picture_in_notebooks():
+    page = DelegationGraph(np.array([0, 0, 1, 3]))._repr_html_()
+    assert page.count("<circle") == 4
+    assert "4 voters, 2 representatives" in page

@@ -1,4 +1,5 @@
 import builtins
+import re
 from dataclasses import fields
 
 import numpy as np
@@ -115,3 +116,32 @@ def test_a_record_knows_whether_n_final_was_reached(binary):
     ).fit(X, y)
     assert len(slow.estimators_) == 18
     assert not slow.record_.reached_n_final
+
+
+def test_the_record_shows_a_sentence_small_curves_and_a_table_in_notebooks(fitted):
+    record = fitted.record_
+    assert record.summary() == (
+        f"Of 20 voters 4 are left as representatives after 7 increments, for "
+        f"{record.cost.total:,} sample visits."
+    )
+    page = record._repr_html_()
+    assert record.summary() in page
+    assert page.count("<svg") == 5  # one of them of the accuracy on the evaluation set
+    assert page.count("<tr>") == 5 + 1 + 7
+    assert TrainingRecord(3)._repr_html_().startswith("<div><p>No increments yet.")
+
+
+def test_the_summary_counts_votes_by_kind(binary):
+    ensemble = LiquidEnsembleClassifier(random_state=0).fit(*binary)
+    counts = re.search(r"votes by kind: (.+)\), for", ensemble.record_.summary())[1]
+    assert sum(int(part.split()[-1]) for part in counts.split(", ")) == 24
+
+
+def test_records_of_before_have_no_descriptions_and_can_be_shown(fitted):
+    record = TrainingRecord(3, increments=[*fitted.record_], n_increments=7)
+    assert record.voters == ()
+    assert "Of 20 voters 4 are left" in record._repr_html_()
+
+
+def test_a_record_replays_itself(fitted):
+    assert "<iframe" in fitted.record_.replay(title="Spam")._repr_html_()

@@ -17,6 +17,7 @@ Other ways in:
 
 - ``LiquidEnsembleClassifier.for_streams()`` and ``partial_fit``: streams with concept drift;
 - ``tabular_pipeline()``: data frames with categories and missing values;
+- ``skliquid.plotting`` and ``replay(ensemble, "replay.html")``: pictures of what happened;
 - ``prune(forest, X, y)``: a smaller ensemble from a fitted one;
 - ``skliquid.voters``: small forests and boosted trees, with ``partial_fit``;
 - ``train_on("data.parquet", target="label")``: files larger than memory (extra ``stream``);
@@ -40,6 +41,7 @@ _SUBMODULES = (
     "datasets",
     "diversity",
     "mechanisms",
+    "plotting",
     "pools",
     "schedules",
     "streams",
@@ -60,13 +62,17 @@ _MODULES = {
     "as_mechanism": "skliquid.mechanisms",
     "increments_from": "skliquid.streams",
     "prune": "skliquid.pruned",
+    "replay": "skliquid.html.replay",
     "revocable": "skliquid.mechanisms",
     "tabular_pipeline": "skliquid.tabular",
     "train_on": "skliquid.streams",
 } | {name: f"skliquid.{name}" for name in _SUBMODULES}
 """Where each public name is imported from when it is used; __init__.pyi tells type checkers."""
 
-_PACKAGES_OF_EXTRAS = {"skliquid.streams": ("pandas", "pyarrow")}
+_PACKAGES_OF_EXTRAS = {
+    "skliquid.plotting": ("matplotlib",),
+    "skliquid.streams": ("pandas", "pyarrow"),
+}
 
 
 def _is_installed(module: str) -> bool:

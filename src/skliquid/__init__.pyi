@@ -1,6 +1,7 @@
 from skliquid import datasets as datasets
 from skliquid import diversity as diversity
 from skliquid import mechanisms as mechanisms
+from skliquid import plotting as plotting
 from skliquid import pools as pools
 from skliquid import schedules as schedules
 from skliquid import streams as streams
@@ -12,6 +13,7 @@ from skliquid.competence import Competence as Competence
 from skliquid.delegation_graph import DelegationGraph as DelegationGraph
 from skliquid.diversity import Diversity as Diversity
 from skliquid.ensemble import LiquidEnsembleClassifier as LiquidEnsembleClassifier
+from skliquid.html.replay import replay as replay
 from skliquid.mechanisms import Mechanism as Mechanism
 from skliquid.mechanisms import as_mechanism as as_mechanism
 from skliquid.mechanisms import revocable as revocable

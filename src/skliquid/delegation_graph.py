@@ -8,6 +8,7 @@ import numpy as np
 
 from skliquid.arrays import Voters
 from skliquid.checks import check_count
+from skliquid.html import pictures
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,12 @@ class DelegationGraph:
 
     def __reduce__(self) -> tuple[type["DelegationGraph"], tuple[Voters]]:
         return DelegationGraph, (self.delegation,)  # unpickled copies are frozen as well
+
+    def _repr_html_(self) -> str:
+        n_left = len(self.representatives)
+        text = f"{self.n_voters} voters, {n_left} representatives: the larger, the more votes."
+        picture = pictures.delegations(self.delegation.tolist(), self.weights.tolist())
+        return f"<div>{picture}<div>{text}</div></div>"
 
     @classmethod
     def direct(cls, n_voters: int) -> "DelegationGraph":

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from skliquid.checks import refuse_lazy_frame, refuse_wrong_indices
 from skliquid.competence import as_competence
+from skliquid.diversity import final_step
 from skliquid.fitted import Fitted, FittedVotes
 from skliquid.fitted_voters import fitted_voters, known_features
 from skliquid.increments import slices
@@ -28,6 +29,7 @@ from skliquid.validation import (
     check_classes,
     encode,
 )
+from skliquid.voter_description import VoterDescription
 
 _CANNOT_BE_FITTED = (
     "A pruned ensemble must not be cloned or fitted: its voters were fitted elsewhere. Call "
@@ -119,6 +121,9 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         rng = np.random.default_rng(self.random_state)
         rules = self._rules(1, len(voters), len(classes))
         training = Training.start(FittedPool(voters), len(voters), rules, rng)
+        training.record.voters = tuple(
+            VoterDescription(type(final_step(voter.estimator)).__name__) for voter in voters
+        )
         self._fitted = Fitted(classes, training=training, kept=training.graph.representatives)
         rows = self._check_rows(X, y)
         cuts = slices(rows.n_rows, self.increment_size)

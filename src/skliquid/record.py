@@ -1,7 +1,9 @@
 """What happened in training, increment by increment, and what it cost."""
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,6 +11,9 @@ from numpy.typing import NDArray
 
 from skliquid.arrays import Floats, RowNumbers, Voters
 from skliquid.delegation_graph import DelegationGraph
+from skliquid.html import pictures
+from skliquid.html.replay import Replay
+from skliquid.voter_description import VoterDescription
 from skliquid.voting import gini, largest_share, minimum_majority
 
 if TYPE_CHECKING:
@@ -16,6 +21,8 @@ if TYPE_CHECKING:
 
 INCREMENTS_KEPT = 1000
 """How many increments of a stream are kept, so that the record of an endless stream stays small."""
+
+_CURVES = ("n_representatives", "accuracy_of_voters", "eval_accuracy", "minimum_majority", "cost")
 
 
 class TrainingCost(NamedTuple):
@@ -143,7 +150,9 @@ class TrainingRecord:
     increments_cost, final_fit_cost : int
         Sample visits of all increments, and of the final fit and of refits.
     stopped : str or None
-        What a budget cut short; None when nothing was.
+        What a budget, or Ctrl-C, cut short; None when nothing was.
+    voters : tuple of VoterDescription
+        What distinguishes each voter; empty if nothing is known.
     """
 
     n_final: int
@@ -153,6 +162,7 @@ class TrainingRecord:
     final_fit_cost: int = 0
     stopped: str | None = None
     most: int | None = None
+    voters: tuple[VoterDescription, ...] = ()
 
     def append(self, record: IncrementRecord) -> None:
         """Add an increment, and drop the oldest when there are more than ``most``."""
@@ -161,6 +171,10 @@ class TrainingRecord:
         self.increments_cost += record.cost
         if self.most is not None:
             del self.increments[: -self.most]
+
+    def note_stop(self, note: str) -> None:
+        """Add to ``stopped`` what was cut short."""
+        self.stopped = f"{self.stopped}; {note}" if self.stopped else note
 
     def __len__(self) -> int:
         return len(self.increments)
@@ -180,6 +194,51 @@ class TrainingRecord:
             f"{len(graph.representatives)} representatives, "
             f"cost {self.cost.increments} + {self.cost.final_fit})"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [_increment_row(record) for record in self.increments]
+        small = {name: [row[name] for row in rows] for name in _CURVES if rows}
+        curves = "".join(
+            f"<tr><td>{name.replace('_', ' ')}</td><td>{pictures.curve(values)}</td>"
+            f"<td>{pictures.number(values[-1])}</td></tr>"
+            for name, values in small.items()
+            if pictures.curve(values)
+        )
+        return (
+            f"<div><p>{escape(self.summary())}</p><table>{curves}</table>"
+            f"<details><summary>Increments</summary>{pictures.table(rows)}</details></div>"
+        )
+
+    def summary(self) -> str:
+        """Return in one sentence what training led to."""
+        if not self.increments:
+            return "No increments yet."
+        graph = self.increments[-1].graph
+        weights = Counter[str]()
+        for voter in graph.representatives.tolist():
+            kind = self.voters[voter].kind if self.voters else ""
+            weights[kind] += int(graph.weights[voter])
+        kinds = ", ".join(f"{kind} {weight}" for kind, weight in weights.most_common())
+        by_kind = f" (votes by kind: {kinds})" if len({v.kind for v in self.voters}) > 1 else ""
+        return (
+            f"Of {graph.n_voters} voters {len(graph.representatives)} are left as representatives "
+            f"after {self.n_increments} increments{by_kind}, for {self.cost.total:,} sample visits."
+        )
+
+    def replay(self, title: str | None = None) -> Replay:
+        """Return a page that replays the training; notebooks show it, ``save`` writes it.
+
+        Parameters
+        ----------
+        title : str, default=None
+            What stands above it.
+
+        Returns
+        -------
+        replay : Replay
+            The page; see :func:`skliquid.replay`.
+        """
+        return Replay.of(self, title=title)
 
     @property
     def cost(self) -> TrainingCost:

@@ -3,6 +3,7 @@ import pytest
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid.diversity import Diversity, Sample, Spread, VoterSpec, default_hyperparameters
@@ -105,3 +106,23 @@ def test_auto_is_resolved_by_whether_the_estimator_is_the_default():
 def test_auto_is_a_string_and_nothing_else(value):
     resolved = Diversity(feature_maps=value).resolved(has_default_estimator=True)
     assert resolved.feature_maps is value
+
+
+def test_a_voter_is_described_by_its_estimator_map_and_hyperparameters():
+    diversity = Diversity(
+        param_distributions={"linear__alpha": Spread((1.0, 2.0))},
+        feature_maps={"linear": ["passthrough", RBFSampler()]},
+    )
+    spec = drawn(diversity, SGDClassifier(), GaussianNB(), names=["linear", "bayes"])
+    linear, bayes, mapped = spec.descriptions()[:3]
+    assert (linear.kind, linear.feature_map) == ("linear", "")
+    assert linear.hyperparameters == spec.params[0]
+    assert (bayes.kind, bayes.feature_map, bayes.hyperparameters) == ("bayes", "", {})
+    assert (mapped.kind, mapped.feature_map) == ("linear", "RBFSampler")
+
+
+def test_an_estimator_without_a_name_is_described_by_its_class():
+    kinds = {
+        one.kind for one in drawn(NOTHING, make_pipeline(RBFSampler(), GaussianNB())).descriptions()
+    }
+    assert kinds == {"GaussianNB"}

@@ -11,6 +11,7 @@ from skliquid.diversity.hyperparameters import (
 )
 from skliquid.diversity.samples import Sample, row_sample
 from skliquid.diversity.voter_spec import VoterSpec
+from skliquid.diversity.voters import final_step
 
 __all__ = [
     "DefaultsWithout",
@@ -24,6 +25,7 @@ __all__ = [
     "VoterSpec",
     "as_diversity",
     "default_hyperparameters",
+    "final_step",
     "is_auto",
     "row_sample",
 ]

@@ -59,6 +59,22 @@ def _listed(maps: Any) -> list[Any]:
     return list(FOURIER_MAPS) if isinstance(maps, str) else list(maps or [])
 
 
+def map_name(one: Any) -> str:
+    """Return what a map is called in tables and pictures; empty for the rows themselves.
+
+    Examples
+    --------
+    >>> [map_name(one) for one in FOURIER_MAPS]
+    ['signed_log', 'fourier_0.2', 'fourier_1']
+    """
+    if isinstance(one, str):
+        return ""
+    if isinstance(one, FourierMap):
+        return "signed_log" if one.gamma is None else f"fourier_{one.gamma:g}"
+    steps = [step for _, step in one.steps] if isinstance(one, Pipeline) else [one]
+    return " + ".join(type(step).__name__ for step in steps if step not in (None, "passthrough"))
+
+
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
     """A fitted transformer, as the steps that rows go through.

@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.diversity.diversity import Diversity
-from skliquid.diversity.feature_maps import fit_maps, maps_by_name
+from skliquid.diversity.feature_maps import fit_maps, map_name, maps_by_name
 from skliquid.diversity.hyperparameters import distributions_by_name, draw_hyperparameters
 from skliquid.diversity.samples import Sample, draw_subspaces
-from skliquid.diversity.voters import copies_of
+from skliquid.diversity.voters import copies_of, final_step
+from skliquid.voter_description import VoterDescription
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +31,8 @@ class VoterSpec:
     maps: Sequence[Any] = ()  # fitted transformers, or None for rows as they are
     sample: Sample | None = None  # None means that all voters learn from all rows
     maps_of_kind: Mapping[int, Sequence[int]] | None = None  # positions of maps; None means all
+    names: Sequence[str] = ()  # of the estimators, if they are in a list
+    map_names: Sequence[str] = ()
 
     @classmethod
     def draw(
@@ -44,7 +48,7 @@ class VoterSpec:
         names: Sequence[str] = (),
     ) -> "VoterSpec":
         """Draw what each voter gets; feature maps are fitted to ``X``."""
-        names = names or [str(k) for k in range(len(estimators))]
+        kinds, names = names, names or [str(k) for k in range(len(estimators))]
         maps, maps_of_kind = maps_by_name(diversity.feature_maps, names)
         seed, *seeds_of_maps = rng.integers(2**31 - 1, size=1 + len(maps)).tolist()
         return cls(
@@ -55,6 +59,8 @@ class VoterSpec:
             maps=fit_maps(maps, X, seeds_of_maps),
             sample=sample,
             maps_of_kind=maps_of_kind,
+            names=kinds,
+            map_names=[map_name(one) for one in maps],
         )
 
     def kind_of(self, voter: int) -> int:
@@ -81,6 +87,22 @@ class VoterSpec:
             return None
         place = own[voter // len(self.estimators) % len(own)]
         return None if self.maps[place] is None else place
+
+    def descriptions(self) -> tuple[VoterDescription, ...]:
+        """Return what distinguishes each voter."""
+        kinds = [
+            name or type(final_step(estimator)).__name__
+            for name, estimator in zip_longest(self.names, self.estimators)
+        ]
+        voters = range(len(self.seeds))
+        return tuple(
+            VoterDescription(
+                kinds[self.kind_of(voter)],
+                "" if place is None else self.map_names[place],
+                self.params[voter] if self.params else {},
+            )
+            for voter, place in zip(voters, self.maps_of(voters), strict=True)
+        )
 
     def features_of(self, voters: Sequence[int]) -> list[NDArray[np.intp] | slice]:
         """Return the features that each of ``voters`` sees."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.pipeline import Pipeline
 
 
 def copies_of(
@@ -22,6 +23,11 @@ def copies_of(
 def seeded(estimator: Any, seed: int) -> Any:
     """Return a copy of ``estimator`` in which every ``random_state`` follows from ``seed``."""
     return _copier(estimator)(seed, {})
+
+
+def final_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline, or else the estimator itself."""
+    return final_step(estimator.steps[-1][1]) if isinstance(estimator, Pipeline) else estimator
 
 
 def derived_seeds(seed: int, n_seeds: int) -> list[int]:

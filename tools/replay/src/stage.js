@@ -1,0 +1,111 @@
+// The stage: the canvas, its size, and what a pointer does on it.
+
+import { chainOf, followersOf } from "./graph.js";
+import { layOut } from "./layout.js";
+import { drawChain, drawRing, drawVoters } from "./drawing.js";
+import { Motion } from "./motion.js";
+import { Target } from "./targets.js";
+import { viewOf, voterAt } from "./view.js";
+
+const MOST_PIXELS = 2; // per CSS pixel
+
+export class Stage {
+  /** @param {HTMLCanvasElement} canvas */
+  constructor(canvas, record, selection, wake) {
+    Object.assign(this, { canvas, record, selection, wake });
+    this.onClick = (voter) => selection.pin(voter);
+    this.context = canvas.getContext("2d");
+    this.everyone = record.voters.map((_, voter) => voter);
+    this.kinds = record.voters.map(({ kind }) => kind);
+    this.#fit();
+    new ResizeObserver(() => this.#fit()).observe(canvas);
+    this.#listen();
+  }
+
+  #fit() {
+    const [width, height] = [this.canvas.clientWidth || 640, this.canvas.clientHeight || 480]; // frames may be hidden at first
+    const pixels = Math.min(devicePixelRatio || 1, MOST_PIXELS);
+    [this.canvas.width, this.canvas.height] = [Math.round(width * pixels), Math.round(height * pixels)];
+    Object.assign(this, { width, height, pixels });
+    this.#layOutFor(Math.min(Math.max(width / height, 0.5), 2.2));
+    this.view = viewOf(this.layout.bounds, width, height);
+    this.wake();
+  }
+
+  /** Find places, unless those that there are suit the shape of the canvas. */
+  #layOutFor(aspect) {
+    if (this.aspect && Math.abs(Math.log(aspect / this.aspect)) < 0.25) return;
+    const time = this.target?.time ?? 0;
+    this.aspect = aspect;
+    this.layout = layOut(this.record.stops, aspect);
+    this.target = new Target(this.record.stops, this.layout);
+    this.target.seek(time);
+    this.motion = new Motion(this.target);
+  }
+
+  #listen() {
+    const find = ({ offsetX, offsetY }) => voterAt(this.motion, this.view, offsetX, offsetY);
+    this.canvas.addEventListener("pointermove", (event) => {
+      if (event.pointerType === "mouse") this.selection.hover(find(event));
+    });
+    this.canvas.addEventListener("pointerleave", () => this.selection.hover(null));
+    this.canvas.addEventListener("click", (event) => this.onClick(find(event)));
+  }
+
+  /**
+   * Go on to a time; return whether anything still moves.
+   * @param {boolean} isStill whether the user wants no motion
+   */
+  advance(time, seconds, lag, isStill) {
+    this.target.seek(time);
+    if (!isStill) return this.motion.advance(seconds, lag);
+    this.motion.jump();
+    return false;
+  }
+
+  /** Where a voter is on the canvas, in pixels. */
+  placeOf(voter) {
+    const { motion, view } = this;
+    return { x: motion.x[voter] * view.scale + view.x, y: motion.y[voter] * view.scale + view.y };
+  }
+
+  /** Whether a voter is on the right of the stage, where its card would hide it. */
+  isOnTheRight(voter) {
+    return this.placeOf(voter).x > 0.6 * this.width;
+  }
+
+  draw(palette, colours, dropColours) {
+    const { context, motion, view, kinds, everyone } = this;
+    const scene = { motion, view, palette, colours, dropColours, kinds };
+    context.setTransform(this.pixels, 0, 0, this.pixels, 0, 0);
+    context.clearRect(0, 0, this.width, this.height);
+    drawVoters(context, scene, everyone);
+    const { focus, matches } = this.selection;
+    if (matches) this.#drawMatches(scene, matches);
+    else if (focus !== null) this.#drawFocus(scene, focus);
+  }
+
+  #drawFocus(scene, voter) {
+    const { delegation } = this.target.state;
+    const chain = chainOf(delegation, voter);
+    const shown = [...new Set([...chain, ...followersOf(delegation, voter)])];
+    this.#veil(scene);
+    drawVoters(this.context, scene, shown);
+    drawChain(this.context, scene, chain);
+    drawVoters(this.context, { ...scene, marksOnly: true }, shown);
+    drawRing(this.context, scene, voter);
+  }
+
+  #drawMatches(scene, matches) {
+    this.#veil(scene);
+    drawVoters(this.context, { ...scene, marksOnly: true }, matches);
+    if (matches.length <= 30) for (const voter of matches) drawRing(this.context, scene, voter);
+  }
+
+  #veil({ palette }) {
+    this.context.globalAlpha = 0.72;
+    this.context.fillStyle = palette.background;
+    this.context.fillRect(0, 0, this.width, this.height);
+    this.context.globalAlpha = 1;
+  }
+}
