@@ -20,7 +20,6 @@ from skliquid.pools import (
     sees_rows_once,
     takes_sample_weight,
 )
-from skliquid.record import TrainingRecord
 from skliquid.rows import Rows
 from skliquid.training import Training, finish
 
@@ -173,7 +172,7 @@ class Budget:
         excess = training.record.cost.total - (inf if self.max_cost is None else self.max_cost)
         if excess > 0:
             what = f"was exceeded by {excess}: passes could not be limited"
-            _append(training.record, f"max_cost={self.max_cost} {what}")
+            training.record.note_stop(f"max_cost={self.max_cost} {what}")
 
     def _note_limited_increment(self, training: Training) -> None:
         max_passes, self._pass_limit = self._pass_limit, None
@@ -189,7 +188,7 @@ class Budget:
     def _note(self, training: Training, what: str) -> None:
         """Record what the nearest limit has cut short."""
         left = self._visits_by_limit(training)
-        _append(training.record, f"{min(left, key=left.__getitem__)} {what}")
+        training.record.note_stop(f"{min(left, key=left.__getitem__)} {what}")
 
     def _visits_left(self, training: Training) -> float:
         return min(self._visits_by_limit(training).values(), default=inf)
@@ -226,10 +225,6 @@ def _n_trees(voter: Any, n_new: int | None) -> int:
     if not hasattr(voter, "classes_"):
         voter.start(np.arange(2), 1)
     return int(voter.n_trees if n_new is None else voter.due(n_new)[0])
-
-
-def _append(record: TrainingRecord, note: str) -> None:
-    record.stopped = f"{record.stopped}; {note}" if record.stopped else note
 
 
 def _are_limited(voters: Sequence[Any], max_passes: int) -> bool:

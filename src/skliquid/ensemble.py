@@ -1,6 +1,6 @@
 """LiquidEnsembleClassifier: parameters, fit, partial_fit, prediction."""
 
-from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from skliquid import parameters, presets
 from skliquid.arrays import Voters
 from skliquid.budget import Budget
+from skliquid.callbacks import CallbackSupportMixin, with_callbacks
 from skliquid.class_weights import (
     ClassCounts,
     check_class_weight,
@@ -27,10 +28,11 @@ from skliquid.increments import rounds, slices
 from skliquid.mechanisms import as_mechanism
 from skliquid.parameters import has_methods, one_of, positive_integer, positive_share
 from skliquid.pools import check_accepted, pool_for, pool_names
-from skliquid.progress import print_line, with_progress
+from skliquid.progress import with_progress
 from skliquid.record import INCREMENTS_KEPT
 from skliquid.rows import Rows
 from skliquid.sizes import Sizes
+from skliquid.supervision import Supervision
 from skliquid.training import Rules, Training, finish, train
 from skliquid.validation import (
     EvalSet,
@@ -46,7 +48,7 @@ from skliquid.validation import (
 from skliquid.voters import TreeVoter
 
 
-class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
+class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorComposition):
     """An ensemble that prunes itself while it trains.
 
     At each increment of data the weakest voters delegate their vote, with all the weight they
@@ -138,6 +140,11 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         trees of :mod:`skliquid.voters` grow fewer trees. Not for ``partial_fit``.
     max_seconds : float, default=None
         The same in seconds, as far as can be predicted from the time taken so far.
+    on_interrupt : {"raise", "keep"}, default="raise"
+        What Ctrl-C, or the stop button of a notebook, does during ``fit``. ``"raise"``: it raises
+        ``KeyboardInterrupt``, as in scikit-learn, and the ensemble stays as it was. ``"keep"``:
+        ``fit`` ends after the current increment, or leaves out the final fit, with the ensemble
+        learned so far; ``record_.stopped`` says where. A second Ctrl-C raises.
     pool : {"auto", "linear", "trees", "estimator"} or DaskPool, default="auto"
         How voters are held. ``"linear"``: ``SGDClassifier`` and ``Perceptron`` voters in one array,
         trained by compiled code with the same bits, many times faster. ``"trees"``: forests and
@@ -148,7 +155,9 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         Number of threads for training and prediction, as joblib counts them. Results do not depend
         on it. Threads pay where one voter's training takes long, as with trees.
     verbose : int, default=0
-        Whether training reports its progress every two seconds.
+        Whether training shows its progress: as a bar in terminals and notebooks where rich is
+        installed, else as a line every two seconds. From version 1.9 on, scikit-learn's callbacks
+        can be set instead: ``ensemble.set_callbacks(sklearn.callback.ProgressBar())``.
     random_state : int, RandomState instance or None, default=None
         Seeds the voters, the order of the rows in ``fit``, and the choices of delegators.
 
@@ -168,6 +177,9 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         The features that each of ``estimators_`` sees.
     estimator_weights_ : ndarray of int
         Votes that each of ``estimators_`` carries. They sum to ``n_estimators``.
+    feature_importances_ : ndarray of shape (n_features,)
+        How much each feature counts for the representatives, in all one, if each of them has
+        importances: coefficients, or splits of trees.
     delegation_graph_ : DelegationGraph
         All delegations.
     record_ : TrainingRecord
@@ -205,6 +217,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         "diversity": [one_of(["auto"]), Diversity, None],
         "max_cost": [positive_integer, None],
         "max_seconds": [parameters.positive_real, None],
+        "on_interrupt": [one_of(["raise", "keep"])],
         "pool": [one_of(pool_names()), has_methods("pool_for")],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -229,6 +242,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         diversity: Any = "auto",
         max_cost: int | None = None,
         max_seconds: float | None = None,
+        on_interrupt: str = "raise",
         pool: Any = "auto",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -250,6 +264,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         self.diversity = diversity
         self.max_cost = max_cost
         self.max_seconds = max_seconds
+        self.on_interrupt = on_interrupt
         self.pool = pool
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -267,6 +282,7 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
 
     # Training
 
+    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Self:
         """Train on all rows: by increments, in random order, and then in full.
 
@@ -301,18 +317,20 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         training, spec = self._start(classes, rows.X, rules, rows.n_rows)
         budget.know(spec)
         order = training.rng.permutation(rows.n_rows)
-        increments = budget.increments(training, (rows.at(order[cut]) for cut in cuts))
-        if self.verbose:
-            increments = with_progress(training, increments, len(cuts))
-        train(training, rules, increments, evaluation(training, eval_set, rules))
-        if self.final_fit:
-            if self.verbose:
-                print_line(f"final fit of {len(training.graph.representatives)} representatives")
-            budget.finish(training, rows)
-        budget.conclude(training)
         counts = ClassCounts().plus(given.without_zero_weights().y)
-        fitted = Fitted(classes, given.n_rows, rows.X.dtype, training, spec, counts=counts)
-        self._fitted = fitted.without_delegators(rules, training_is_over=True)
+
+        def state(training: Training) -> Fitted:
+            return Fitted(classes, given.n_rows, rows.X.dtype, training, spec, counts=counts)
+
+        supervision = Supervision(
+            self, given, training, state, budget=budget, n_increments=len(cuts)
+        )
+        with supervision.increments(rows.at(order[cut]) for cut in cuts) as increments:
+            train(training, rules, increments, evaluation(training, eval_set, rules))
+        if self.final_fit:
+            supervision.finish(rows)
+        supervision.end()
+        self._fitted = state(training).without_delegators(rules, training_is_over=True)
         warn_if_one_class_wins(training.group, classes)
         return self
 
@@ -411,11 +429,12 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         cuts = slices(rows.n_rows, size)
         training.pool.set_n_jobs(self.n_jobs)
         training.record.most = INCREMENTS_KEPT
-        increments: Iterable[Rows] = (rows.at(cut) for cut in cuts)
+        increments = (rows.at(cut) for cut in cuts)
         if self.verbose:
             n_increments = training.record.n_increments + len(cuts)
             increments = with_progress(training, increments, n_increments)
-        train(training, rules, increments, evaluation(training, eval_set, rules))
+        with closing(increments):
+            train(training, rules, increments, evaluation(training, eval_set, rules))
         fitted = Fitted(classes, 0, rows.X.dtype, training, spec)
         return fitted.without_delegators(rules, training_is_over=False)
 
@@ -455,7 +474,9 @@ class LiquidEnsembleClassifier(FittedVotes, EstimatorComposition):
         )
         pool = pool_for(self.pool, spec, classes, self.n_jobs)
         rng = np.random.default_rng(choices)
-        return Training.start(pool, len(spec.seeds), rules, rng), spec
+        training = Training.start(pool, len(spec.seeds), rules, rng)
+        training.record.voters = spec.descriptions()
+        return training, spec
 
     def _has_trees(self, X: Any) -> bool:
         return any(isinstance(voter, TreeVoter) for _, voter in self._estimators_for(X))

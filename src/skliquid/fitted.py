@@ -14,8 +14,10 @@ from skliquid.class_weights import ClassCounts
 from skliquid.delegation_graph import DelegationGraph
 from skliquid.discovery import Discovery
 from skliquid.diversity import VoterSpec
+from skliquid.importances import mean_importances
 from skliquid.increments import slices
 from skliquid.mechanisms import Mechanism, as_mechanism
+from skliquid.notebooks import ShownInNotebooks
 from skliquid.pools.pool import VoterPool
 from skliquid.record import TrainingCost, TrainingRecord
 from skliquid.training import Rules, Training
@@ -59,7 +61,7 @@ class Fitted:
         return replace(self, kept=kept)
 
 
-class FittedVotes(ABC):
+class FittedVotes(ShownInNotebooks, ABC):
     """Predictions and fitted attributes of classifiers whose state is a :class:`Fitted`.
 
     A class that includes it has parameters ``mechanism`` and ``voting``.
@@ -67,6 +69,7 @@ class FittedVotes(ABC):
 
     mechanism: Any
     voting: str
+    n_features_in_: int
     n_jobs: int | None = None
     _fitted = Fitted()
     _way_to_fit = "call fit or partial_fit"
@@ -74,6 +77,11 @@ class FittedVotes(ABC):
     @abstractmethod
     def _check_X(self, X: Any, *methods: str) -> Any:
         """Return the rows as the voters take them when these methods of their pool are called."""
+
+    @property
+    @abstractmethod
+    def estimators_features_(self) -> list[NDArray[np.intp]]:
+        """The features that each of ``estimators_`` sees."""
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class; in a tie the first in sorted order.
@@ -182,6 +190,21 @@ class FittedVotes(ABC):
         """Votes that each of ``estimators_`` carries."""
         graph = self._trained("estimator_weights_").graph
         return graph.weights[graph.representatives]
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """How much each feature counts for the representatives, in all one.
+
+        The mean of their importances, weighted by the votes they carry: shares of splits for trees,
+        absolute coefficients for linear voters, of features as they see them. It exists only if
+        every representative has importances. ``sklearn.inspection.permutation_importance`` takes
+        longer, is for any ensemble, and measures what a feature is worth on rows of your choice.
+        """
+        training = self._trained("feature_importances_")
+        voters = training.pool.estimators(training.graph.representatives)
+        return mean_importances(
+            voters, self.estimators_features_, self.estimator_weights_.tolist(), self.n_features_in_
+        )
 
     @property
     def delegation_graph_(self) -> DelegationGraph:

@@ -187,6 +187,13 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         return int(self.n_estimators)
 
     @property
+    def feature_importances_(self) -> Floats:
+        r"""The share of splits on each feature, where a split at depth d counts :math:`2^{-d}`."""
+        check_is_fitted(self)
+        splits = self.trees_.splits()
+        return splits / (splits.sum() or 1.0)
+
+    @property
     def n_outputs(self) -> int:
         """How many numbers a leaf holds."""
         return len(self.classes_)

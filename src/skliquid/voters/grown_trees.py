@@ -7,6 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skliquid import native
+from skliquid.arrays import Floats
+
+_IS_LEAF, _COLUMN = np.uint32(1 << 31), np.uint32((1 << 29) - 1)  # parts of a node's "feature"
 
 Tree = tuple[bytes, bytes]
 """A tree: nodes, as ``native.NODE`` has them, and the values of its leaves, as float32."""
@@ -54,6 +57,19 @@ class GrownTrees:
 
         trees = ((nodes, changed(values)) for nodes, values in self.trees)
         return GrownTrees(trees, n_outputs, self.n_columns)
+
+    def splits(self) -> Floats:
+        r"""Return how often each column is split on; a split at depth d counts :math:`2^{-d}`."""
+        counts = np.zeros(self.n_columns)
+        for nodes, _ in self.trees:
+            tree = np.frombuffer(nodes, dtype=native.NODE)
+            level, share = np.zeros(1, dtype=np.intp), 1.0
+            while len(level := level[tree["feature"][level] & _IS_LEAF == 0]):
+                columns = tree["feature"][level] & _COLUMN
+                counts += share * np.bincount(columns, minlength=self.n_columns)
+                left = tree["next"][level].astype(np.intp)
+                level, share = np.concatenate([left, left + 1]), share / 2
+        return counts
 
     def __reduce__(self) -> tuple[Any, ...]:
         return GrownTrees, (self.trees, self.n_outputs, self.n_columns)
