@@ -109,6 +109,7 @@ def test_playing_ends_at_the_end_and_begins_again(opened):
 
 def test_buttons_slider_and_keys_change_the_time(opened):
     tab = opened()
+    tab.select_option("#speed", "8")
     tab.click("#forward")
     wait_for(tab, f"{TIME} === 1")
     tab.keyboard.press("ArrowRight")
@@ -123,10 +124,10 @@ def test_buttons_slider_and_keys_change_the_time(opened):
     wait_for(tab, f"{TIME} === 0")
     tab.fill("#slider", "2")
     wait_for(tab, f"{TIME} === 2")
-    tab.keyboard.press("+")
-    assert tab.input_value("#speed") == "2"
     tab.keyboard.press("-")
-    assert tab.input_value("#speed") == "1"
+    assert tab.input_value("#speed") == "4"
+    tab.keyboard.press("+")
+    assert tab.input_value("#speed") == "8"
     tab.keyboard.press("Space")
     wait_for(tab, "replay.player.isPlaying")
 

@@ -4,7 +4,6 @@ import { addMark } from "./marks.js";
 import { readableOn } from "./palette.js";
 
 const TURN = 2 * Math.PI;
-const SMALL_DROP = 15; // pixels; light on smaller ones could not be seen
 const SMALLEST_NUMBER = 7.5; // pixels; smaller ones could not be read
 
 /**
@@ -35,17 +34,12 @@ export function drawVoters(context, scene, voters) {
 
 /** Those of representatives, and above them what is left of drops that have just merged. */
 function drawDrops(context, scene, voters) {
-  const { motion, view } = scene;
+  const { motion } = scene;
   const { gurus } = motion.target.state;
   const drops = voters.filter((voter) => motion.radius[voter] > 0.02 && !motion.flying[voter]);
-  const [small, large] = split(drops, (voter) => gurus[voter] === voter && motion.radius[voter] * view.scale < SMALL_DROP);
-  drawSmallDrops(context, scene, small);
-  for (const group of split(large, (voter) => gurus[voter] === voter)) {
-    for (const voter of group) drawDrop(context, scene, voter);
-  }
+  drops.sort((a, b) => (gurus[a] !== a) - (gurus[b] !== b));
+  for (const voter of drops) drawDrop(context, scene, voter);
 }
-
-const split = (list, test) => [list.filter(test), list.filter((one) => !test(one))];
 
 function drawDrop(context, { motion, palette, dropColours, view }, voter) {
   const isRepresentative = motion.target.state.gurus[voter] === voter;
@@ -57,19 +51,6 @@ function drawDrop(context, { motion, palette, dropColours, view }, voter) {
   context.lineWidth = 1.25 / view.scale;
   context.strokeStyle = palette.tint(dropColours[voter], 0.55);
   context.stroke();
-}
-
-/** Many small drops without light, as one path per colour, which is much faster. */
-function drawSmallDrops(context, { motion, palette, dropColours, view }, voters) {
-  context.lineWidth = 1.25 / view.scale;
-  for (const [colour, batch] of groupedBy(voters, (voter) => dropColours[voter])) {
-    context.beginPath();
-    for (const voter of batch) addMark(context, 0, motion.dropX[voter], motion.dropY[voter], motion.radius[voter]);
-    context.fillStyle = palette.tint(colour, (palette.inside + palette.rim) / 2);
-    context.fill();
-    context.strokeStyle = palette.tint(colour, 0.55);
-    context.stroke();
-  }
 }
 
 function groupedBy(list, keyOf) {
@@ -158,7 +139,7 @@ const towards = ([x, y], [x1, y1], [x2, y2], share) => [
   y + ((y1 + y2) / 2 - y) * 0.85 * share,
 ];
 
-/** One path for each colour and shape, which is much faster than one for each voter. */
+/** Marks are drawn as one path for each colour and shape. */
 function drawMarks(context, { motion, colours, kinds, palette, view }, voters) {
   const { gurus } = motion.target.state;
   const batches = groupedBy(voters, (voter) => `${colours[voter]} ${kinds[voter]} ${gurus[voter] !== voter}`);

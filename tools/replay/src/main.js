@@ -126,7 +126,7 @@ class Replay {
     this.charts.show(time);
     this.visits.show(time);
     this.controls.show(time);
-    this.card.show(this.stage.target, this.palette, (voter) => this.stage.isOnTheRight(voter));
+    this.card.show(this.stage.target, this.palette, (voter) => this.stage.sidesOf(voter));
     this.#tell(place);
   }
 

@@ -57,7 +57,7 @@ function mix(first, second, share) {
 /** A colour that can be read on another. */
 export function readableOn(colour) {
   const [red, green, blue] = channels(colour);
-  return 0.3 * red + 0.59 * green + 0.11 * blue > 150 ? "#0d1218" : "#ffffff";
+  return 0.3 * red + 0.59 * green + 0.11 * blue > 140 ? "#0d1218" : "#ffffff";
 }
 
 const channels = (colour) => [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16));

@@ -1,6 +1,6 @@
 // The stage: the canvas, its size, and what a pointer does on it.
 
-import { chainOf, followersOf } from "./graph.js";
+import { chainOf } from "./graph.js";
 import { layOut } from "./layout.js";
 import { drawChain, drawRing, drawVoters } from "./drawing.js";
 import { Motion } from "./motion.js";
@@ -69,9 +69,10 @@ export class Stage {
     return { x: motion.x[voter] * view.scale + view.x, y: motion.y[voter] * view.scale + view.y };
   }
 
-  /** Whether a voter is on the right of the stage, where its card would hide it. */
-  isOnTheRight(voter) {
-    return this.placeOf(voter).x > 0.6 * this.width;
+  /** Where a voter would be hidden by its card: on the right of the stage, low on the screen. */
+  sidesOf(voter) {
+    const { x, y } = this.placeOf(voter);
+    return { isRight: x > 0.6 * this.width, isLow: y + this.canvas.getBoundingClientRect().top > 0.5 * innerHeight };
   }
 
   draw(palette, colours, dropColours) {
@@ -86,9 +87,9 @@ export class Stage {
   }
 
   #drawFocus(scene, voter) {
-    const { delegation } = this.target.state;
+    const { delegation, gurus } = this.target.state;
     const chain = chainOf(delegation, voter);
-    const shown = [...new Set([...chain, ...followersOf(delegation, voter)])];
+    const shown = this.everyone.filter((other) => gurus[other] === gurus[voter]);
     this.#veil(scene);
     drawVoters(this.context, scene, shown);
     drawChain(this.context, scene, chain);

@@ -29,7 +29,7 @@ export class VoterCard {
   }
 
   /** Show the voter that is looked at, at a time. */
-  show(target, palette, isOnTheRight) {
+  show(target, palette, sidesOf) {
     const { focus, pinned } = this.selection;
     this.card.hidden = focus === null;
     if (focus === null) {
@@ -40,7 +40,9 @@ export class VoterCard {
     const key = `${focus} ${isPinned} ${palette.background}`;
     if (key !== this.shown) {
       this.#fill(focus, isPinned, palette);
-      this.card.classList.toggle("left", isOnTheRight(focus)); // where it does not hide the voter
+      const { isRight, isLow } = sidesOf(focus);
+      this.card.classList.toggle("left", isRight);
+      this.card.classList.toggle("high", isLow);
     }
     this.shown = key;
     this.#update(focus, target);
