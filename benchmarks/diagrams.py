@@ -59,8 +59,8 @@ def scatters(results: pd.DataFrame, path: Path) -> None:
         above.legend(frameon=False, loc="lower right", ncols=len(KINDS), bbox_to_anchor=(1, 1))
         figure.draw_without_rendering()  # which settles where points are
         stars = points["zeros"].gt(0).map({True: " *", False: ""})
-        _label(above, points[["seconds", "accuracy"]].to_numpy(), list(points.index))
-        _label(below, points[["seconds", "log_loss"]].to_numpy(), list(points.index + stars))
+        label(above, points[["seconds", "accuracy"]].to_numpy(), list(points.index))
+        label(below, points[["seconds", "log_loss"]].to_numpy(), list(points.index + stars))
         if points["zeros"].any():
             note = "* infinite on some splits: probabilities of at least 1e-15 here"
             below.annotate(
@@ -81,7 +81,7 @@ def _scatter(axes: Axes, points: pd.DataFrame, column: str, label: str) -> None:
     axes.grid(color="0.93", zorder=0)
 
 
-def _label(axes: Axes, points: np.ndarray, texts: list[str]) -> None:
+def label(axes: Axes, points: np.ndarray, texts: list[str]) -> None:
     """Put each text near its point, where it covers neither a point nor another text."""
     places = axes.transData.transform(points)
     taken = [Bbox.from_bounds(x - 6, y - 6, 12, 12) for x, y in places]

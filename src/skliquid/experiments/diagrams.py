@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from skliquid.arrays import Floats
 from skliquid.delegation_graph import DelegationGraph
-from skliquid.experiments.figures import COLUMN, PAGE, style
+from skliquid.experiments.figures import COLUMN, PAGE
 from skliquid.experiments.spec import Experiment
 from skliquid.mechanisms import as_mechanism
+from skliquid.plotting.style import style
 from skliquid.theory import group_accuracy, pivotal_examples, pivotal_voters
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"

@@ -2,27 +2,26 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import matplotlib.style
+import matplotlib
 import mpltern  # noqa: F401 (importing it registers the ternary projection)
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import LogLocator, MaxNLocator
 
 from skliquid.arrays import Floats
 from skliquid.experiments.estimates import Estimate, Results, by_method
 from skliquid.experiments.methods import Result
 from skliquid.experiments.spec import Experiment
+from skliquid.plotting.style import line_style, show_plainly, style
 from skliquid.theory import delegation_cost
 
 COLUMN, PAGE = 3.4, 7.0  # inches
@@ -33,17 +32,6 @@ _AXES = {
 }
 _HEXAGON = np.array([[2, -1, -1], [1, 1, -2], [-1, 2, -1], [-2, 1, 1], [-1, -1, 2], [1, -2, 1]]) / 3
 _MARGIN = 2 / 3  # from the centre of a hexagon to its corners, in steps
-
-
-def style() -> AbstractContextManager[None]:
-    """Return a context in which matplotlib draws in the one style of all figures."""
-    return matplotlib.style.context("skliquid.experiments.paper", after_reset=True)
-
-
-def line_style(k: int) -> dict[str, Any]:
-    """Return colour, dashes and marker of the k-th line, inside the style."""
-    lines = list(matplotlib.rcParams["axes.prop_cycle"])
-    return {"markerfacecolor": "white", **lines[k % len(lines)]}
 
 
 def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
@@ -218,11 +206,3 @@ def draw_legend(figure: Figure, n_columns: int) -> None:
     """Draw the legend of the first panel above all panels."""
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=n_columns)
-
-
-def show_plainly(*logarithmic: Axis) -> None:
-    """Label axes with plain numbers at 1, 2 and 5 times the powers of ten."""
-    for axis in logarithmic:
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
-        axis.set_minor_locator(NullLocator())

@@ -15,11 +15,13 @@ from skliquid.experiments.estimates import (
     estimates,
     number_text,
     published_values,
+    short_name,
 )
-from skliquid.experiments.figures import PAGE, draw_legend, line_style, show_plainly, style
+from skliquid.experiments.figures import PAGE, draw_legend
 from skliquid.experiments.spec import LABELS, Experiment, label_of
 from skliquid.experiments.tables import Table
 from skliquid.experiments.trial import Trial
+from skliquid.plotting.style import line_style, show_plainly, style
 
 SETTINGS = {(65, 0.05): "accuracy_maximizing", (25, 0.85): "cost_minimizing"}
 """Increment size and delegation rate, and the table of the paper that has them."""
@@ -71,6 +73,16 @@ def mean_distance(frame: pd.DataFrame) -> tuple[float, int, int]:
     """Return the mean distance to the published values, how many are within, and of how many."""
     within = frame["is_within"].dropna()
     return float(frame["distance"].mean()), int(within.sum()), len(within)
+
+
+def nearest_variations(
+    experiment: Experiment, results: Results
+) -> list[tuple[float, int, int, str]]:
+    """Return the ``mean_distance`` of each variation and its name, the nearest first."""
+    frame = comparisons(experiment, results).dropna(subset="published")
+    groups = frame.groupby("variation", sort=False)
+    distances = [(*mean_distance(part), str(name)) for name, part in groups]
+    return sorted(distances, key=lambda variation: variation[0])
 
 
 def variation_table(experiment: Experiment, results: Results) -> Table:
@@ -128,38 +140,61 @@ def _published(dataset: str, setting: str, label: str, measure: str) -> float | 
 def variation_figure(experiment: Experiment, results: Results) -> Figure | None:
     """Return the distance to the published values by variation; None if none is published."""
     frame = comparisons(experiment, results).dropna(subset="published")
+    label = f"Mean distance to the published {experiment.measure}"
+    return _figure(experiment, frame.assign(shown=frame["distance"]), label, is_distance=True)
+
+
+def unpublished_figure(experiment: Experiment, results: Results) -> Figure | None:
+    """Return the measure by variation on datasets of which nothing is published; None if none."""
+    frame = comparisons(experiment, results)
+    frame = frame[~frame["dataset"].isin(frame.dropna(subset="published")["dataset"])]
+    label = f"Mean {experiment.measure} of all ensembles"
+    return _figure(experiment, frame.assign(shown=frame["mean"]), label, is_distance=False)
+
+
+def _figure(
+    experiment: Experiment, frame: pd.DataFrame, label: str, *, is_distance: bool
+) -> Figure | None:
     if frame.empty:
         return None
     levels = frame[experiment.vary[0]]
     is_scan = len(experiment.vary) == 1 and any(isinstance(v, int | float) for v in levels)
-    label = f"Mean distance to the published {experiment.measure}"
-    return _scan_figure(frame, levels, label) if is_scan else _dot_figure(frame, label)
+    if is_scan:
+        return _scan_figure(frame, levels, label, is_distance=is_distance)
+    return _dot_figure(frame, label, is_distance=is_distance)
 
 
-def _dot_figure(frame: pd.DataFrame, label: str) -> Figure:
+def _dot_figure(frame: pd.DataFrame, label: str, *, is_distance: bool) -> Figure:
     """Return one panel per setting: datasets from top to bottom, one mark per variation."""
     settings, variations = frame["setting"].unique(), frame["variation"].unique()
     datasets = list(frame["dataset"].unique())
+    names = [*datasets, "mean"] if len(datasets) > 1 else datasets
     with style():
-        figure = Figure(figsize=(PAGE, 1.28 + 0.28 * len(datasets)), layout="constrained")
+        figure = Figure(figsize=(PAGE, 1.0 + 0.28 * len(names)), layout="constrained")
         panels = figure.subplots(1, len(settings), sharey=True, sharex=True, squeeze=False)[0]
         for axes, setting in zip(panels, settings, strict=True):
             for k, variation in enumerate(variations):
                 part = frame[(frame["setting"] == setting) & (frame["variation"] == variation)]
-                distance = part.groupby("dataset")["distance"].mean().reindex(datasets)
+                means = part.groupby("dataset")["shown"].mean().reindex(datasets)
                 look = line_style(k) | {"linestyle": "", "marker": "osD^v"[k % 5]}
-                rows = np.arange(len(datasets) + 1) + 0.5 * ((k + 0.5) / len(variations) - 0.5)
-                axes.plot([*distance, part["distance"].mean()], rows, label=variation, **look)
-            axes.axhline(len(datasets) - 0.5, color="0.6", linewidth=0.6)
-            axes.set(title=setting, xlabel=label, xscale="log")
-            show_plainly(axes.xaxis)
-        panels[0].set_yticks(range(len(datasets) + 1), [*datasets, "mean"])
-        panels[0].invert_yaxis()
+                rows = np.arange(len(names)) + 0.5 * ((k + 0.5) / len(variations) - 0.5)
+                values = [*means, part["shown"].mean()][: len(names)]
+                axes.plot(values, rows, label=variation, **look)
+            axes.set(title=setting, xlabel=label)
+            if len(datasets) > 1:
+                axes.axhline(len(datasets) - 0.5, color="0.6", linewidth=0.6)
+            if is_distance:
+                axes.set_xscale("log")
+                show_plainly(axes.xaxis)
+        panels[0].set_yticks(range(len(names)), [short_name(name) for name in names])
+        panels[0].set_ylim(len(names) - 0.5, -0.5)
         draw_legend(figure, n_columns=2)
     return figure
 
 
-def _scan_figure(frame: pd.DataFrame, levels: pd.Series, label: str) -> Figure:
+def _scan_figure(
+    frame: pd.DataFrame, levels: pd.Series, label: str, *, is_distance: bool
+) -> Figure:
     """Return two panels, numbers and shares, with one line per dataset and one for their mean."""
     frame = frame.assign(level=levels.map(lambda v: 1.0 if v == "all" else float(v)))
     is_count = levels.map(lambda v: isinstance(v, int))
@@ -170,14 +205,18 @@ def _scan_figure(frame: pd.DataFrame, levels: pd.Series, label: str) -> Figure:
         panels = figure.subplots(1, len(parts), sharey=True, squeeze=False)[0]
         for axes, (name, part) in zip(panels, parts, strict=True):
             for k, dataset in enumerate(frame["dataset"].unique()):
-                distance = part[part["dataset"] == dataset].groupby("level")["distance"].mean()
-                axes.plot(distance, label=dataset, **line_style(1 + k % 6))  # 0 is the mean's
-            mean = part.groupby("level")["distance"].mean()
+                means = part[part["dataset"] == dataset].groupby("level")["shown"].mean()
+                axes.plot(
+                    means, label=short_name(dataset), **line_style(1 + k % 6)
+                )  # 0 is the mean's
+            mean = part.groupby("level")["shown"].mean()
             axes.plot(mean, label="mean", **line_style(0) | {"linewidth": 2.2})
-            axes.plot(mean.idxmin(), mean.min(), "ko", markersize=5)
-            axes.set(xlabel=name, yscale="log")
-            show_plainly(axes.yaxis)
+            axes.set(xlabel=name)
             axes.set_xticks(mean.index, [f"{level:g}" for level in mean.index])
+            if is_distance:
+                axes.plot(mean.idxmin(), mean.min(), "ko", markersize=5)
+                axes.set_yscale("log")
+                show_plainly(axes.yaxis)
         panels[0].set_ylabel(label.replace("the ", "the\n"))
         draw_legend(figure, n_columns=frame["dataset"].nunique() + 1)
     return figure

@@ -1,0 +1,18 @@
+"""Displays: pictures of what happened in training, in the way of scikit-learn's displays.
+
+>>> from sklearn.datasets import load_breast_cancer
+>>> from skliquid import LiquidEnsembleClassifier
+>>> from skliquid.plotting import DelegationDisplay
+>>> ensemble = LiquidEnsembleClassifier(random_state=0).fit(*load_breast_cancer(return_X_y=True))
+>>> display = DelegationDisplay.from_estimator(ensemble)
+>>> display.figure_.savefig("delegations.png")  # doctest: +SKIP
+
+They need matplotlib: ``pip install 'skliquid[plot]'``.
+"""
+
+from skliquid.plotting.delegation_display import DelegationDisplay
+from skliquid.plotting.survivors_display import SurvivorsDisplay
+from skliquid.plotting.training_display import TrainingDisplay
+from skliquid.plotting.weight_flow_display import WeightFlowDisplay
+
+__all__ = ["DelegationDisplay", "SurvivorsDisplay", "TrainingDisplay", "WeightFlowDisplay"]

@@ -1,0 +1,234 @@
+"""DelegationDisplay: who delegated to whom."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from skliquid.arrays import Floats
+from skliquid.delegation_graph import DelegationGraph
+from skliquid.plotting.delegation_drawing import Drawing
+from skliquid.plotting.delegation_labels import write_labels
+from skliquid.plotting.delegation_layout import DelegationLayout
+from skliquid.plotting.fitted_record import checked_record, record_of
+from skliquid.plotting.marks import in_order, kinds_of
+from skliquid.plotting.style import check_matplotlib, counted, new_figure, settle, style
+from skliquid.record import IncrementRecord, TrainingRecord
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import LineCollection, PolyCollection
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.figure import Figure
+    from matplotlib.legend import Legend
+    from matplotlib.text import Text
+
+_POINTS_PER_UNIT = 20
+_WIDTHS, _HEIGHTS = (3.6, 6.4), (2.4, 5.1)  # least and most, in inches
+
+
+class DelegationDisplay:
+    """Who delegated to whom: a tree of voters around each representative.
+
+    Each mark is a voter, and each line a delegation, from the outside to the representative. The
+    area of a mark is the number of votes that the voter carries or, if it delegated, passes on, its
+    own included; its colour is the competence by which delegations were decided, and its shape the
+    kind of the voter. The longer the chain of delegations to the representative, the further away
+    a voter is.
+
+    Use :meth:`from_estimator` or :meth:`from_record` rather than the constructor.
+
+    Parameters
+    ----------
+    graph : DelegationGraph
+        All delegations.
+    competence : array of shape (n_voters,)
+        The competence of each voter when it was last a representative; NaN if it was not measured.
+    kinds : sequence of str
+        The kind of each voter.
+    increment : int
+        The number of the increment after which this was so.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes with the voters.
+    figure_ : matplotlib Figure
+        The figure with the axes.
+    layout_ : DelegationLayout
+        Where voters are drawn: ``positions`` and ``radii``.
+    voters_ : matplotlib PolyCollection
+        The marks, one per voter.
+    delegations_ : matplotlib LineCollection
+        The lines, one per delegator in ascending order.
+    labels_ : dict of int to matplotlib Text
+        The labels that have room, by voter: those of representatives, with their weights, and
+        numbers of other voters inside of their marks.
+    colorbar_ : matplotlib Colorbar or None
+        The colours of competence; None if no competence is known.
+    legend_ : matplotlib Legend or None
+        The shapes of kinds; None if there is only one.
+
+    See Also
+    --------
+    WeightFlowDisplay : How weight gathers from increment to increment.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from skliquid import LiquidEnsembleClassifier
+    >>> from skliquid.plotting import DelegationDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> ensemble = LiquidEnsembleClassifier(random_state=0).fit(X, y)
+    >>> display = DelegationDisplay.from_estimator(ensemble)
+    >>> print(display.ax_.get_title())
+    Who delegated to whom, after increment 3
+    24 voters, 5 representatives, chains of up to 2 delegations
+    """
+
+    ax_: "Axes"
+    figure_: "Figure"
+    layout_: DelegationLayout
+    voters_: "PolyCollection"
+    delegations_: "LineCollection"
+    labels_: "dict[int, Text]"
+    colorbar_: "Colorbar | None"
+    legend_: "Legend | None"
+
+    def __init__(
+        self, graph: DelegationGraph, competence: Floats, kinds: Sequence[str], increment: int
+    ):
+        self.graph = graph
+        self.competence = competence
+        self.kinds = kinds
+        self.increment = increment
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, increment: int | None = None, ax: Any = None, cmap: Any = None
+    ) -> Self:
+        """Draw the delegations of a fitted ensemble.
+
+        Parameters
+        ----------
+        estimator : LiquidEnsembleClassifier, PrunedEnsemble, Pipeline or search
+            A fitted ensemble, or what leads to one.
+        increment : int, default=None
+            The number of the increment after which delegations are shown. None means the last.
+        ax : matplotlib Axes, default=None
+            Where to draw. None means a new figure.
+        cmap : str or matplotlib Colormap, default=None
+            Colours of competence. None means blues.
+
+        Returns
+        -------
+        display : DelegationDisplay
+            The display, with what was drawn as attributes.
+        """
+        return cls.from_record(record_of(estimator), increment=increment, ax=ax, cmap=cmap)
+
+    @classmethod
+    def from_record(
+        cls,
+        record: TrainingRecord,
+        *,
+        increment: int | None = None,
+        ax: Any = None,
+        cmap: Any = None,
+    ) -> Self:
+        """Draw the delegations in a record.
+
+        Parameters
+        ----------
+        record : TrainingRecord
+            The record of a training.
+        increment : int, default=None
+            The number of the increment after which delegations are shown. None means the last.
+        ax : matplotlib Axes, default=None
+            Where to draw. None means a new figure.
+        cmap : str or matplotlib Colormap, default=None
+            Colours of competence. None means blues.
+
+        Returns
+        -------
+        display : DelegationDisplay
+            The display, with what was drawn as attributes.
+        """
+        increments = _until(checked_record(record), increment)
+        last = increments[-1]
+        competence = np.full(last.graph.n_voters, np.nan)
+        for one in increments:
+            competence[one.voters] = one.competence
+        display = cls(last.graph, competence, kinds_of(record), last.increment)
+        return display.plot(ax, cmap=cmap)
+
+    def plot(self, ax: Any = None, *, cmap: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw. None means a new figure.
+        cmap : str or matplotlib Colormap, default=None
+            Colours of competence. None means blues.
+
+        Returns
+        -------
+        self : DelegationDisplay
+            The display, with what was drawn as attributes.
+        """
+        check_matplotlib(self)
+        kinds = in_order(self.kinds)
+        shapes = [kinds.index(kind) for kind in self.kinds]
+        self.layout_ = DelegationLayout.of(self.graph, shapes, _proportions(ax))
+        with style():
+            ax = new_figure(*self._figure_size()).add_subplot() if ax is None else ax
+            self.ax_, self.figure_ = ax, ax.figure
+            drawing = Drawing(ax, self.graph, self.layout_, shapes)
+            drawing.draw_grounds()
+            self.delegations_ = drawing.delegations()
+            self.voters_ = drawing.voters(self.competence, cmap)
+            self.colorbar_ = drawing.colour_bar(self.voters_, self.competence)
+            self.legend_ = drawing.legend(kinds)
+            drawing.set_axes(self._title(), below=28 if self.legend_ else 6)
+            settle(ax)
+            colours = np.asarray(self.voters_.get_facecolor())
+            self.labels_ = write_labels(ax, self.graph, self.layout_, shapes, colours)
+        return self
+
+    def _figure_size(self) -> tuple[float, float]:
+        """Return a size in inches, with room for the title and the colour bar."""
+        width, height = np.diff(self.layout_.limits)[:, 0] * _POINTS_PER_UNIT / 72
+        return float(np.clip(width, *_WIDTHS)) + 1.0, float(np.clip(height, *_HEIGHTS)) + 0.8
+
+    def _title(self) -> str:
+        n_voters, n_left = self.graph.n_voters, len(self.graph.representatives)
+        longest = int(self.graph.distances.max())
+        chains = (
+            f"chains of up to {counted(longest, 'delegation')}" if longest else "no delegations"
+        )
+        return (
+            f"Who delegated to whom, after increment {self.increment}\n"
+            f"{counted(n_voters, 'voter')}, {counted(n_left, 'representative')}, {chains}"
+        )
+
+
+def _until(record: TrainingRecord, increment: int | None) -> Sequence[IncrementRecord]:
+    """Return the increments up to the one with this number, or all."""
+    first, last = record[0].increment, record[-1].increment
+    if increment is None:
+        return record.increments
+    if not first <= increment <= last:
+        raise ValueError(
+            f"increment must be in the record, from {first} to {last}: got {increment!r}. Choose "
+            "one of these, or None for the last."
+        )
+    return [one for one in record if one.increment <= increment]
+
+
+def _proportions(ax: Any) -> float:
+    """Return width divided by height of the room that there is for voters."""
+    if ax is None:
+        return _WIDTHS[1] / _HEIGHTS[1]
+    area = ax.get_window_extent()
+    return float(np.clip(0.85 * area.width / area.height, 0.2, 5))

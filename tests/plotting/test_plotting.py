@@ -1,0 +1,122 @@
+"""What all displays have in common."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.text import Text
+
+import skliquid.plotting
+from plotting.records import random_record, record_of
+from skliquid.plotting import (
+    DelegationDisplay,
+    SurvivorsDisplay,
+    TrainingDisplay,
+    WeightFlowDisplay,
+)
+from skliquid.voter_description import VoterDescription
+
+DISPLAYS = [DelegationDisplay, SurvivorsDisplay, TrainingDisplay, WeightFlowDisplay]
+VOTERS = tuple(
+    VoterDescription(
+        "linear", f"map_{k % 2}", {"alpha": 10.0 ** -(k % 7), "loss": "hinge"[k % 3 :]}
+    )
+    if k % 3
+    else VoterDescription("forest", "", {"max_depth": k % 5})
+    for k in range(350)
+)
+RECORDS = {
+    "one voter": record_of([0]),
+    "nobody delegates": record_of([0, 1, 2]),
+    "12 voters": random_record(12, 6, voters=VOTERS[:12]),
+    "350 voters": random_record(350, 12, voters=VOTERS),
+    "votes return": random_record(18, 80, revokes=True, voters=VOTERS[:18]),
+    "without descriptions": random_record(30, 10),
+}
+SMALL = RECORDS["12 voters"]
+
+
+@pytest.fixture(params=RECORDS)
+def record(request):
+    return RECORDS[request.param]
+
+
+def texts_of(figure):
+    """Return the texts that are seen."""
+    texts = figure.findobj(lambda artist: isinstance(artist, Text) and artist.get_visible())
+    hidden = {
+        text
+        for ax in figure.axes
+        if not ax.axison
+        for axis in (ax.xaxis, ax.yaxis)
+        for text in axis.findobj(Text)
+    }
+    return [text for text in texts if text.get_text().strip() and text not in hidden]
+
+
+def test_the_public_names_are_the_displays():
+    assert skliquid.plotting.__all__ == [display.__name__ for display in DISPLAYS]
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_every_record_has_a_picture_without_cut_or_tiny_words(display, record):
+    figure = display.from_record(record).figure_
+    drawn, size = figure.get_tightbbox(), figure.get_size_inches()
+    assert (drawn.min > -0.02).all()
+    assert (drawn.max < size + 0.02).all()
+    assert min(text.get_fontsize() for text in texts_of(figure)) >= 6.5
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_estimators_and_their_records_give_the_same_picture(display, mixed):
+    pictures = []
+    for shown in (display.from_estimator(mixed), display.from_record(mixed.record_)):
+        assert isinstance(shown, display)
+        shown.figure_.canvas.draw()
+        pictures.append(np.asarray(shown.figure_.canvas.buffer_rgba()))
+    assert np.array_equal(*pictures)
+    assert pictures[0].std() > 0
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_plot_draws_again_and_returns_the_display(display):
+    shown = display.from_record(SMALL)
+    first = shown.figure_
+    assert shown.plot() is shown
+    assert shown.figure_ is not first
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+@pytest.mark.parametrize("layout", [None, "constrained"])
+def test_given_axes_are_used_and_no_others(display, layout):
+    figure, (left, right) = plt.subplots(1, 2, figsize=(14, 5), layout=layout)
+    shown = display.from_record(SMALL, ax=right)
+    assert shown.figure_ is figure
+    assert plt.get_fignums() == [figure.number]
+    assert not left.has_data()
+    assert not left.texts
+    figure.canvas.draw()
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_axes_of_a_subfigure_are_used(display):
+    figure = plt.figure(figsize=(14, 5), layout="constrained")
+    part = figure.subfigures(1, 2)[1]
+    assert display.from_record(SMALL, ax=part.subplots()).figure_ is part
+    figure.canvas.draw()
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_settings_of_matplotlib_stay_as_they_were(display):
+    with mpl.rc_context({"font.size": 17, "axes.grid": False}):
+        before = dict(mpl.rcParams)
+        display.from_record(SMALL)
+        assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_own_figures_are_in_the_style_when_they_are_drawn_later(display):
+    shown = display.from_record(SMALL)
+    with mpl.rc_context({"font.size": 17, "xtick.labelsize": 17, "ytick.labelsize": 17}):
+        shown.figure_.canvas.draw()
+    assert max(text.get_fontsize() for text in texts_of(shown.figure_)) <= 8.5
