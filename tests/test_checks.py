@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skliquid.checks import check_count, check_n_final, check_number
+from skliquid.checks import check_count, check_n_final, check_number, closest, suggestion
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, 2.0, None, "3"])
@@ -32,3 +32,11 @@ def test_no_more_than_all_voters_can_remain():
         check_n_final(6, 5, limit="n_estimators")
     with pytest.raises(ValueError, match="n_final must be a whole number of 1 or more: got 0"):
         check_n_final(0, 5, limit="n_estimators")
+
+
+def test_the_closest_name_is_suggested_whatever_its_case():
+    assert suggestion("maxx", ["max", "random"]) == "Did you mean 'max'?"
+    assert suggestion("zzz", ["max", "random"]) == "Choose one of them."
+    assert closest(" CLASS", ["age", "Class"]) == "Class"
+    assert closest("clas", ["age", " class "]) == " class "
+    assert closest(5, ["max"]) is None

@@ -1,6 +1,7 @@
 """Checks: errors that name the parameter, the rule, the value and a way out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
@@ -38,6 +39,25 @@ def check_n_final(n_final: int, n_voters: int, *, limit: str) -> None:
             f"n_final must not exceed {limit}: {n_final} representatives cannot remain of "
             f"{n_voters} voters. Lower n_final or raise {limit}."
         )
+
+
+def closest(name: object, choices: Iterable[str]) -> str | None:
+    """Return the choice that ``name`` may be a misspelling of, or None; case does not matter.
+
+    Examples
+    --------
+    >>> closest("Twon", ["age", "town"]), closest("xyz", ["age", "town"])
+    ('town', None)
+    """
+    spellings = {choice.strip().casefold(): choice for choice in choices}
+    nearest = get_close_matches(str(name).strip().casefold(), spellings, n=1)
+    return spellings[nearest[0]] if nearest else None
+
+
+def suggestion(name: object, choices: Iterable[str]) -> str:
+    """Return a question with the closest of ``choices``, or the advice to choose one of them."""
+    nearest = closest(name, choices)
+    return "Choose one of them." if nearest is None else f"Did you mean {nearest!r}?"
 
 
 def refuse_lazy_frame(name: str, data: Any) -> None:

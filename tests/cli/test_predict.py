@@ -2,6 +2,7 @@ import io
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -57,10 +58,54 @@ def test_labels_and_categories_that_are_not_in_the_training_data_are_reported(
     other.to_parquet(tmp_path / "other.parquet")
     said = type_in("predict", "model", "other.parquet", "--out", "out.csv")
     assert f"{(people['ill'] == 'yes').sum():,} labels are not a class of the model." in said
-    assert "No category is in the training data in: town." in said
+    assert "town: 3,000 rows with 1 category that the model does not know ('c').\n" in said
+    towns = ["c", "d", *["c"] * 9, *people["town"][11:]]
+    people.assign(town=towns).to_csv(tmp_path / "some.csv", index=False)
+    said = type_in("predict", "model", "some.csv", "--out", "out.csv")
+    assert "town: 11 rows with 2 categories that the model does not know ('c', 'd').\n" in said
     said = type_in("predict", "model", "people.parquet", "--out", "out.csv")
     assert "not a class" not in said
     assert "category" not in said
+
+
+@pytest.mark.parametrize("out", ["out.parquet", "out.csv"])
+def test_ids_are_the_first_columns_of_the_output(type_in, people, model, tmp_path, out):
+    ids = [f"{k:05d}" for k in range(3000)]
+    people.assign(patient=ids, ward=7).to_csv(tmp_path / "ids.csv", index=False, sep=";")
+    words = ("predict", "model", "ids.csv", "--out", out, "--proba", "--id", "patient")
+    said = type_in(*words, "--id", "day")
+    table = read_output(tmp_path / out)
+    assert list(table) == ["patient", "day", "prediction", "proba_no", "proba_yes"]
+    assert table["patient"].tolist() == ids
+    assert set(table["day"]) == {"2020-01-01"}
+    assert (table["prediction"] == model.pipeline.predict(people)).all()
+    assert "ids.csv is read with semicolons between cells.\nIgnored: ward." in said
+
+
+@pytest.mark.parametrize("out", ["out.parquet", "out.csv"])
+def test_ids_of_training_are_kept_by_default(type_in, people, trained, tmp_path, out):
+    replace(trained, chosen_types={"patient": "id"}, left_out=["patient"]).save(tmp_path / "model")
+    people.assign(patient=range(3000), ward=7).to_parquet(tmp_path / "ids.parquet")
+    said = type_in("predict", "model", "ids.parquet", "--out", out)
+    assert list(read_output(tmp_path / out)) == ["patient", "prediction"]
+    assert "Ignored: day, ward." in said
+    type_in("predict", "model", "ids.parquet", "--out", out, "--id", "ward")
+    assert list(read_output(tmp_path / out)) == ["ward", "prediction"]
+    type_in("predict", "model", "people.csv", "--out", out)
+    assert list(read_output(tmp_path / out)) == ["prediction"]
+
+
+def read_output(path):
+    return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_csv(path, dtype=str)
+
+
+def test_a_file_is_read_as_it_is_said_to_be_written(type_in, people, model, tmp_path):
+    people.to_csv(tmp_path / "own.csv", index=False, sep="~", decimal=",", encoding="utf-16-le")
+    given = ("--sep", "~", "--decimal", ",", "--encoding", "utf-16-le")
+    said = type_in("predict", "model", "own.csv", "--out", "out.csv", *given)
+    assert "own.csv is read with '~' between cells, decimal commas, UTF-16-LE." in said
+    expected = model.pipeline.predict(people)
+    assert (read_output(tmp_path / "out.csv")["prediction"] == expected).all()
 
 
 def test_no_rows_give_an_empty_table(type_in, people, model, tmp_path):
@@ -80,10 +125,14 @@ def test_no_rows_give_an_empty_table(type_in, people, model, tmp_path):
         (["model", "nothing.csv"], "nothing.csv is not, seen from"),
         (["model", "short.csv"], "'town' was text, and is missing in short.csv. Write the column"),
         (["model", "people.csv", "--out", "out.xls"], "--out must end in .csv or .parquet"),
+        (["model", "people.csv", "--id", "Twon"], "got 'Twon'. Did you mean 'town'?"),
+        (["model", "taken.csv", "--id", "prediction"], "--id must not be the name of a column of"),
+        (["model", "people.csv", "--sep", ";;"], "separator must be one ASCII character"),
     ],
 )
 def test_errors_are_one_sentence(type_in, people, model, tmp_path, words, said):
     people.drop(columns="town").to_csv(tmp_path / "short.csv", index=False)
+    people.assign(prediction="x").to_csv(tmp_path / "taken.csv", index=False)
     assert said in type_in("predict", *words, code=2)
 
 

@@ -108,17 +108,17 @@ def test_an_experiment_without_trials_or_with_a_name_that_is_taken_is_refused(fo
 
 def test_unknown_names_are_reported_in_a_sentence(folder):
     printed = typed(folder, "reproduce", "tabel_3", code=2)
-    assert "NAME must be an experiment or a TOML file: got 'tabel_3'. Choose among" in printed
+    assert "or a TOML file: got 'tabel_3'. Choose one of them." in printed
     for words in (["comparisn"], ["comparisn", "--datasets", "heart"]):
         printed = typed(folder, "reproduce", *words, code=2)
-        assert "got 'comparisn'. Did you mean comparison? Choose among" in printed
+        assert "got 'comparisn'. Did you mean 'comparison'?" in printed
         assert "breast-cancer-w" not in printed
     printed = typed(
         folder, "reproduce", "comparison", "--datasets", "heart", "datasets.csv", code=2
     )
     assert "datasets.csv is not, seen from" in printed
     printed = typed(folder, "reproduce", "comparison", "--datasets", "hart", code=2)
-    assert "heart" in printed
+    assert "got 'hart'. Did you mean 'heart'?" in printed
     assert "Traceback" not in printed
 
 

@@ -1,3 +1,4 @@
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ def test_a_model_is_trained_and_summarized(type_in, people, tmp_path, name):
     assert "3 of 20 voters are left as representatives" in said
     assert "sample visits" in said
     assert "Left out: day." in said
+    assert "is read with" not in said
     assert said.strip().endswith("Model: people.skliquid")
     model = load_model(tmp_path / "people.skliquid")
     assert f"{model.accuracy:.3f}" in said
@@ -29,7 +31,8 @@ def test_a_model_is_trained_and_summarized(type_in, people, tmp_path, name):
 
 def test_options_are_those_of_train_on(type_in, people, tmp_path):
     options = ("--mechanism", "max", "--seed", 3, "--classes", "yes,no", "--sample-size", 500)
-    type_in("train", "people.csv", "--target", "ill", *SMALL, *options, "--leave-out", "town")
+    more = ("--leave-out", "town", "--test-size", 0.3)
+    type_in("train", "people.csv", "--target", "ill", *SMALL, *options, *more)
     model = load_model(tmp_path / "people.skliquid")
     ensemble = LiquidEnsembleClassifier(mechanism="max", n_estimators=20, n_final=3, random_state=3)
     other = train_on(
@@ -39,12 +42,67 @@ def test_options_are_those_of_train_on(type_in, people, tmp_path):
         increment_size=100,
         sample_size=500,
         column_types={"town": "left_out"},
+        test_size=0.3,
     )
     weights = [fitted.ensemble.estimator_weights_ for fitted in (model, other)]
     assert np.array_equal(*weights)
     frame = people[["age"]]
     probabilities = [fitted.pipeline.predict_proba(frame) for fitted in (model, other)]
     assert np.array_equal(*probabilities)
+
+
+def test_held_out_rows_score_the_model_at_the_end(type_in, people, tmp_path):
+    said = type_in("train", "people.csv", "--target", "ill", *SMALL)
+    model = load_model(tmp_path / "people.skliquid")
+    n_rows, n_yes = model.confusion.sum(), model.confusion[1].sum()
+    assert 250 < n_rows < 350
+    score = f"Accuracy on {n_rows} held-out rows, never trained on: {model.test_accuracy:.3f}"
+    assert f"{score} (always 'no': {1 - n_yes / n_rows:.3f})." in said
+    cells = [re.split(r"[^\w%\\]+", line) for line in said.splitlines()]
+    correct = f"{model.confusion[1, 1] / n_yes:.0%}"
+    assert ["", "yes", *map(str, model.confusion[1]), correct, ""] in cells
+    said = type_in("train", "people.csv", "--target", "ill", *SMALL, "--test-size", 0)
+    assert "held-out" not in said
+    assert load_model(tmp_path / "people.skliquid").confusion is None
+
+
+def test_a_file_of_a_spreadsheet_is_trained_on_as_it_is(type_in, people, tmp_path):
+    people = people.assign(town=people["town"].replace("a", "Köln, Süd"))
+    people.to_csv(tmp_path / "plain.csv", index=False)
+    type_in("train", "plain.csv", "--target", "ill", *SMALL)
+    german = {"sep": ";", "decimal": ",", "lineterminator": "\r\n", "index": False}
+    people.to_csv(tmp_path / "bom.csv", encoding="utf-8-sig", **german)
+    people.to_csv(tmp_path / "wide.csv", encoding="utf-16", **german | {"sep": "\t"})
+    people.to_csv(tmp_path / "old.csv", encoding="cp1252", **german)
+    (tmp_path / "bom.csv").write_bytes((tmp_path / "bom.csv").read_bytes() + b"\r\n\r\n")
+    given = ("--encoding", "cp1252", "--decimal", ",", "--sep", ";")
+    expected = load_model(tmp_path / "plain.skliquid").pipeline.predict_proba(people)
+    for name, note, options in [
+        ("bom", "semicolons between cells, decimal commas.", ()),
+        ("wide", "tabs between cells, decimal commas, UTF-16.", ("--sep", "tab")),
+        ("old", "semicolons between cells, decimal commas, CP1252.", given),
+    ]:
+        said = type_in("train", f"{name}.csv", "--target", "ill", *SMALL, *options)
+        assert f"{name}.csv is read with {note}" in said
+        model = load_model(tmp_path / f"{name}.skliquid")
+        assert np.array_equal(model.pipeline.predict_proba(people), expected)
+    words = ("train", "old.csv", "--target", "ill", *SMALL)
+    assert "--encoding cp1252" in type_in(*words, code=2)
+
+
+def test_an_id_is_not_trained_on(type_in, people, tmp_path):
+    people.assign(patient=range(3000)).to_csv(tmp_path / "ids.csv", index=False)
+    said = type_in("train", "ids.csv", "--target", "ill", *SMALL, "--id", "patient")
+    assert "Left out: day, patient." in said
+    model = load_model(tmp_path / "ids.skliquid")
+    assert list(model.encoding.column_types) == ["age", "town"]
+    assert model.chosen_types == {"patient": "id"}
+
+
+def test_a_replay_is_written(type_in, tmp_path):
+    words = ("train", "people.csv", "--target", "ill", *SMALL, "--replay", "new/replay.html")
+    assert "Replay: new/replay.html. Model: people.skliquid" in type_in(*words)
+    assert "<html" in (tmp_path / "new" / "replay.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -63,6 +121,14 @@ def test_options_are_those_of_train_on(type_in, people, tmp_path):
             "got 'maxx'. Did you mean 'max'?",
         ),
         (["people.csv", "--target", "ill", "--text", "age", "--number", "age"], "got 'age' twice"),
+        (["people.csv", "--target", "ill", "--id", "age", "--leave-out", "age"], "got 'age' twice"),
+        (["people.csv", "--target", "ill", "--id", "Town"], "got 'Town'. Did you mean 'town'?"),
+        (["people.csv", "--target", "ill", "--text", "twon"], "got 'twon'. Did you mean 'town'?"),
+        (["people.csv", "--target", "ill", "--sep", ";;"], "separator must be one ASCII character"),
+        (["people.csv", "--target", "ill", "--decimal", "x"], "decimal must be '.' or ','"),
+        (["people.csv", "--target", "ill", "--encoding", "x"], "encoding must be one that Python"),
+        (["people.parquet", "--target", "ill", "--sep", ";"], "is a Parquet file. Leave them out."),
+        (["people.csv", "--target", "ill", "--test-size", "1"], "Invalid value for '--test-size'"),
         (["people.csv", "--target", "ill", "--classes", "yes"], "and 'no' in row"),
         (["people.csv", "--target", "ill", "--number", "town"], "column 'town'"),
         (["people.csv", "--target", "ill", "--every", "0"], "Invalid value for '--every'"),
@@ -119,9 +185,11 @@ def test_a_small_file_gives_a_small_ensemble(type_in, people, tmp_path, name):
 
 
 def test_names_with_brackets_are_printed_as_they_are(type_in, people, tmp_path):
-    people.rename(columns={"day": "[/b]"})[:500].to_csv(tmp_path / "few.csv")
+    ill = people["ill"].replace("yes", "[/i]")
+    people.assign(ill=ill).rename(columns={"day": "[/b]"})[:500].to_csv(tmp_path / "few.csv")
     said = type_in("train", "few.csv", "--target", "ill", *SMALL, "--model", "m[/x]")
-    assert "Left out: a column without a name, [/b]. Model: m[/x]" in said
+    assert "Left out: a column without a name, [/b]." in said
+    assert said.strip().endswith("Model: m[/x]")
 
 
 def test_a_lack_of_memory_is_reported(type_in, monkeypatch):
@@ -136,7 +204,7 @@ def test_an_increment_that_is_too_large_is_reported(type_in):
     words = ("--n-estimators", 20, "--n-final", 3, "--increment-size", 3000)
     said = type_in("train", "people.csv", "--target", "ill", *words)
     assert "20 of 20 voters are left as representatives. For fewer, give more rows, or a" in said
-    assert "Accuracy" not in said
+    assert "Accuracy on rows not yet" not in said
 
 
 def test_a_model_may_be_written_next_to_the_data(type_in, tmp_path):
@@ -164,6 +232,8 @@ def test_a_restart_removes_the_checkpoint_only_when_training_starts(type_in, tmp
         (("--model", "."), "--model must be a file: . is a folder"),
         (("--checkpoint", "folder", "--restart"), "--checkpoint must be a file: folder is"),
         (("--model", "m", "--checkpoint", "m"), "--checkpoint must not be a file that is needed"),
+        (("--model", "m", "--replay", "m"), "--replay must not be a file that is needed"),
+        (("--replay", "folder"), "--replay must be a file: folder is a folder"),
         (
             ("--model", "people.csv/m"),
             "--model must be in a folder that can be written to: people.csv is",

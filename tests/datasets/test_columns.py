@@ -2,15 +2,13 @@ import re
 
 import pytest
 
-from skliquid.datasets.columns import check_column, check_distinct, suggestion
+from skliquid.datasets.columns import check_column, check_distinct
 
 
 def test_the_closest_name_is_suggested():
     message = "target must be a column of data.csv, which has age, class: got 'clas'. Did you mean"
     with pytest.raises(ValueError, match=re.escape(message)):
         check_column("clas", ["age", "class"], "data.csv", parameter="target")
-    assert suggestion("maxx", ["max", "random"]) == "Did you mean 'max'?"
-    assert suggestion("zzz", ["max", "random"]) == "Choose one of them."
 
 
 def test_of_many_columns_only_the_first_are_listed():

@@ -36,6 +36,18 @@ def test_a_csv_file_is_a_dataset(own, pack, ending):
         assert towns.licence == towns.citation == ""
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+@pytest.mark.parametrize("name", ["own.csv", "own.tsv"])
+def test_a_file_of_a_spreadsheet_is_a_dataset(own, encoding, separator, name):
+    text = "sep=;\r\nGröße;Ort;Klasse\r\n41,5;Köln, Süd;a\r\n?;;b\r\n0,5;Rom;a\r\n\r\n"
+    towns = load_dataset(own(text.replace(";", separator).encode(encoding), name))
+    assert towns.feature_names == ("Größe", "Ort")
+    assert towns.column_types == ("numerical", "categorical")
+    assert towns.X[0].tolist() == [41.5, "Köln, Süd"]
+    assert towns.y.tolist() == ["a", "b", "a"]
+
+
 def test_any_column_can_be_the_target(own):
     towns = load_dataset(own(TEXT.replace(b"?,,b", b"7,Rom,b")), target="city")
     assert towns.target_name == "city"
@@ -114,7 +126,7 @@ def test_a_parquet_file_names_what_it_needs(own, monkeypatch, absent, message):
 def test_an_unknown_name_is_refused_with_the_names_to_choose_from(name, way_out):
     with pytest.raises(ValueError, match="name must be one of breast-cancer-w, ") as caught:
         load_dataset(name)
-    assert ".csv, .csv.gz, .csv.xz, .parquet, .pq" in str(caught.value)
+    assert ".csv, .csv.gz, .csv.xz, .tsv, .parquet, .pq" in str(caught.value)
     assert str(caught.value).endswith(way_out)
 
 
@@ -130,7 +142,7 @@ def test_a_path_without_a_file_is_refused(tmp_path):
         (TEXT, "zzz", "has age, city, class: got 'zzz'. Choose one of them"),
         (b"", None, "must have rows"),
         (b"age,class\n1,a\n2\n", None, "columns, 2: row 2 of .* has 1"),
-        (b"age;class\n1;a\n2;b\n", None, "besides the class: .* has one column, 'age;class'"),
+        (b"age class\n1 a\n2 b\n", None, "besides the class: .* has one column, 'age class'"),
         (b"age,age,class\n1,2,a\n3,4,b\n", None, "different names: .* has 'age' more than once"),
         (b"age,class\n1,a\n2,?\n3,\n", None, "have a class: 2 of the 3 rows .* column 'class'"),
         (b"age,class\n1,a\n2,a\n", None, "two classes or more: .* holds only 'a'"),

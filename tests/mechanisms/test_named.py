@@ -38,6 +38,15 @@ def test_wrong_pairs_are_refused(wrong, error):
         as_mechanism(wrong)
 
 
+def test_a_mistyped_name_is_refused_with_the_closest():
+    with pytest.raises(
+        ValueError, match=r"got 'proportional-weighted'. Did you mean 'proportional_w"
+    ):
+        as_mechanism("proportional-weighted")
+    with pytest.raises(ValueError, match=r"got 'xyz'. Choose one of them"):
+        as_mechanism("xyz")
+
+
 @pytest.mark.parametrize("wrong", ["best", None, 3])
 def test_unknown_mechanisms_are_refused(wrong):
     message = f"must be one of direct, .*, learning_slopes, .*: got {wrong!r}"

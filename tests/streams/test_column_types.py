@@ -37,8 +37,13 @@ def test_two_columns_of_one_name_are_refused():
 def test_chosen_types_are_checked():
     columns = {"a": "number", "b": "text"}
     check_chosen({"a": "text", "b": "left_out"}, columns, PATH)
+    check_chosen({"a": "id", "b": "boolean"}, columns, PATH)
     for wrong in ("words", "empty", "code"):
         with pytest.raises(ValueError, match=f"got '{wrong}' for the column 'a'. Choose one"):
             check_chosen({"a": wrong}, columns, PATH)
-    with pytest.raises(ValueError, match=r"column_types must be a column of data.csv"):
+    with pytest.raises(ValueError, match=r"got 'numbers' .* Did you mean 'number'"):
+        check_chosen({"a": "numbers"}, columns, PATH)
+    with pytest.raises(ValueError, match=r"column_types \(--text\) must be a column of data.csv"):
         check_chosen({"z": "text"}, columns, PATH)
+    with pytest.raises(ValueError, match=r"column_types must be a column of .*Did you mean 'b'"):
+        check_chosen({"B": "boolean"}, columns, PATH)

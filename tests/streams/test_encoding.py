@@ -76,10 +76,9 @@ def test_unseen_categories_are_encoded_as_zeros(table, encoding):
     assert towns[(rows["town"] != "Lima").to_numpy()].sum(axis=1).min() == 1
 
 
-def test_columns_without_a_category_of_the_sample_are_unseen(table, encoding):
-    assert encoding.unseen(arrow(unusual(table))) == set()
-    assert encoding.unseen(arrow(table[:50].assign(town="Lima"))) == {"town"}
-    assert encoding.unseen(arrow(table[:50].assign(town=None))) == set()
+def test_categories_are_those_of_the_sample(encoding):
+    assert encoding.categories["town"] == {"Oslo", "Rome", "Cairo", None}
+    assert encoding.categories["smokes"] == {"False", "True"}
 
 
 @pytest.mark.parametrize("names", [["age", "visits"], ["town", "smokes"]])
@@ -88,7 +87,7 @@ def test_columns_of_one_type_alone_can_be_encoded(table, names):
     rows = arrow(table, column_types)
     encoding = Encoding.fitted(rows, column_types, where)
     assert encoding.encode(rows, where).shape == (1200, encoding.n_features)
-    assert encoding.unseen(rows) == set()
+    assert list(encoding.categories) == [name for name in names if name in ("town", "smokes")]
 
 
 def test_a_column_without_a_value_in_the_sample_is_left_out(table):

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skliquid.streams import csv_format
 from skliquid.streams.files import DataFiles, _regrouped
 
 USED = ["age", "visits", "town", "smokes", "ill"]
@@ -265,17 +264,19 @@ def test_a_compressed_csv_file_that_is_cut_off_is_refused(table, write):
 
 def test_a_csv_file_that_is_not_utf8_is_refused(tmp_path):
     (tmp_path / "a.csv").write_bytes("a,b\n1,é\n".encode("latin-1"))
-    with pytest.raises(ValueError, match=r"text in UTF-8: column 'b' of .*a.csv has bytes that"):
+    with pytest.raises(
+        ValueError, match=r"text in UTF-8, .*: column 'b' of .*a.csv has bytes that"
+    ):
         DataFiles(tmp_path / "a.csv")
     (tmp_path / "b.csv").write_bytes("a,é\n1,2\n".encode("latin-1"))
-    with pytest.raises(ValueError, match=r"text in UTF-8: the first line of .*b.csv has bytes"):
+    with pytest.raises(ValueError, match=r"text in UTF-8, .*: the first line of .*b.csv has"):
         DataFiles(tmp_path / "b.csv")
 
 
 def test_a_byte_that_is_not_utf8_far_down_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("skliquid.streams.csv_format._FIRST_BLOCK", 100)
     (tmp_path / "a.csv").write_bytes(b"a,b\n" + b"1,x\n" * 500 + b"1,\xe9\n")
-    with pytest.raises(ValueError, match=r"text in UTF-8 .*a.csv cannot be read"):
+    with pytest.raises(ValueError, match=r"text in UTF-8: .*a.csv cannot be read"):
         read(DataFiles(tmp_path / "a.csv"), columns=["b"])
 
 
@@ -288,7 +289,7 @@ def test_a_line_break_within_quotes_is_not_a_new_row(tmp_path):
 def test_a_csv_file_without_a_line_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("")
     with pytest.raises(ValueError, match=r"a.csv cannot be read .*\(Empty CSV file\)"):
-        csv_format.read_types(tmp_path / "a.csv")
+        DataFiles(tmp_path / "a.csv")
 
 
 def test_paths_are_checked(table, write, tmp_path):
@@ -299,7 +300,7 @@ def test_paths_are_checked(table, write, tmp_path):
     with pytest.raises(ValueError, match=r"files that end in .*: .*empty holds none"):
         DataFiles(tmp_path / "empty")
     (tmp_path / "a.xls").write_text("x")
-    with pytest.raises(ValueError, match=r"must end in .parquet, .pq, .csv, .csv.gz: .*a.xls does"):
+    with pytest.raises(ValueError, match=r"must end in .parquet, .*, .tsv, .tsv.gz: .*a.xls does"):
         DataFiles(tmp_path / "a.xls")
     write(table, "mixed/a.csv")
     with pytest.raises(ValueError, match="mixed holds CSV and Parquet"):

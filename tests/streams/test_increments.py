@@ -53,6 +53,68 @@ def test_increments_from_a_row_are_the_last_of_all(table, write):
     assert list(data.from_row(1200)) == []
 
 
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
+@pytest.mark.parametrize("size", [25, 100, 333])
+def test_held_out_rows_are_in_no_increment(table, write, name, size):
+    path = write(table.assign(number=range(1200)), name)
+    data = increments(path, increment_size=size, test_size=0.2, column_types={"age": "left_out"})
+    whole = increments(path, increment_size=size, column_types={"age": "left_out"})
+    assert len(data) == len(whole)
+
+    def numbers(parts, encoding):
+        scaler = encoding.encoder.named_transformers_["numbers"][-1]
+        X = np.concatenate([X for X, _ in parts])
+        return np.rint(X[:, 1] * scaler.scale_[1] + scaler.mean_[1]).astype(int)
+
+    trained, tested = (numbers(parts, data.encoding) for parts in (data, data.test_rows()))
+    assert sorted([*trained, *tested]) == list(range(1200))
+    assert len(tested) == pytest.approx(240, rel=0.25)
+    y = np.concatenate([y for _, y in data.test_rows()])
+    assert np.array_equal(y, table["ill"].to_numpy()[tested])
+    assert list(whole.test_rows()) == []
+    last = [*data.from_row(size * (len(data) - 1))]
+    assert np.array_equal(numbers(last, data.encoding), trained[-len(last[0][1]) :])
+
+
+def test_the_encoder_does_not_see_held_out_rows(table, write):
+    data = increments(write(table, "a.parquet"), test_size=0.5, sample_size=300)
+    n_held_out = data.held_out.rows(0, 300).sum()
+    scaler = data.encoding.encoder.named_transformers_["numbers"][-1]
+    assert scaler.n_samples_seen_ == 300 - n_held_out < 200
+
+
+def test_at_most_some_rows_are_held_out(table, write, monkeypatch):
+    monkeypatch.setattr("skliquid.streams.increments.MOST_HELD_OUT", 60)
+    data = increments(write(table, "a.parquet"), test_size=0.5)
+    assert 40 < sum(len(y) for _, y in data.test_rows()) < 80
+
+
+def test_an_error_in_a_held_out_row_has_its_place(table, write):
+    row = int(
+        np.flatnonzero(increments(write(table, "a.csv"), test_size=0.1).held_out.rows(0, 900))[-1]
+    )
+    wrong = table.assign(visits=table["visits"].astype(float))
+    wrong.loc[row, "visits"] = np.inf
+    data = increments(write(wrong, "a.parquet"), test_size=0.1, sample_size=100)
+    for read in (data.test_rows, data.__iter__):
+        with pytest.raises(ValueError, match=f"in row {row + 1} of .*a.parquet holds inf"):
+            list(read())
+
+
+def test_options_for_csv_files_are_given_to_them(table, write):
+    path = write(table, "a.csv", sep="~", decimal=",", encoding="utf-16-le")
+    options = {"separator": "~", "decimal": ",", "encoding": "utf-16-le"}
+    X, _ = next(iter(increments(path, **options)))
+    X_other, _ = next(iter(increments(write(table, "b.csv"))))
+    assert np.array_equal(X, X_other)
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1, "0.1", True])
+def test_the_share_of_held_out_rows_is_checked(wrong):
+    with pytest.raises(ValueError, match="test_size must be a share from 0 to below 1: got"):
+        increments("nowhere.csv", test_size=wrong)
+
+
 def test_the_encoder_is_fitted_to_the_first_rows(table, write):
     data = increments(write(table, "a.parquet"), sample_size=300)
     encoder = data.encoding.encoder

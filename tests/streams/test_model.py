@@ -100,6 +100,88 @@ def test_other_columns_are_ignored(trained, rows, write):
     assert np.array_equal(classes(trained, path), classes(trained, write(rows, "b.csv")))
 
 
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
+def test_ids_are_kept_beside_the_predictions(trained, rows, write, name):
+    rows = rows.assign(patient=[f"{k:05d}" for k in range(1200)], number=range(1200))
+    path = write(rows, name)
+    part = next(trained.predictions(path, ids=["patient", "number", "town", "ill"]))
+    assert part.ids.column_names == ["patient", "number", "town", "ill"]
+    assert part.ids["patient"].to_pylist() == rows["patient"].to_list()
+    assert [int(number) for number in part.ids["number"].to_pylist()] == list(range(1200))
+    assert part.ids["ill"].to_pylist() == rows["ill"].to_list()
+    assert np.array_equal(part.classes, trained.pipeline.predict(rows))
+    assert next(trained.predictions(path)).ids.num_columns == 0
+    with pytest.raises(ValueError, match=r"ids \(--id\) must be a column .*Did you mean 'patient'"):
+        trained.predictions(path, ids=["Patent"])
+
+
+def test_ids_of_training_are_left_out_and_kept_by_default(table, write):
+    rows = table.assign(patient=[f"{k:05d}" for k in range(1200)])
+    ensemble = LiquidEnsembleClassifier(n_estimators=20, n_final=4, random_state=0)
+    options = {"increment_size": 100, "column_types": {"patient": "id"}}
+    model = train_on(write(rows, "a.csv"), target="ill", ensemble=ensemble, **options)
+    assert "patient" not in model.encoding.column_types
+    assert model.left_out == ["seen", "patient"]
+    part = next(model.predictions(write(rows, "b.parquet")))
+    assert part.ids["patient"].to_pylist() == rows["patient"].to_list()
+    assert model.unused(write(rows, "c.csv")) == []
+    without = next(model.predictions(write(table, "d.csv")))
+    assert without.ids.column_names == []
+    assert np.array_equal(without.classes, part.classes)
+
+
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        (pd.to_datetime(["2020-01-01", None] * 600), [pd.Timestamp("2020-01-01"), None]),
+        (pd.Categorical(["a", "b"] * 600), ["a", "b"]),
+        ([None] * 1200, [None, None]),
+        ([2**60 + 1, 5] * 600, [2**60 + 1, 5]),
+    ],
+    ids=["dates", "categories", "nothing", "integers"],
+)
+def test_ids_of_parquet_files_keep_their_type(trained, rows, write, column, values):
+    path = write(rows.assign(patient=column), "a.parquet")
+    part = next(trained.predictions(path, ids=["patient"]))
+    assert part.ids["patient"].to_pylist()[:2] == values
+
+
+def test_a_list_is_no_id(trained, rows, write):
+    path = write(rows.assign(patient=[[1, 2]] * 1200), "a.parquet")
+    with pytest.raises(ValueError, match="not one value per row"):
+        list(trained.predictions(path, ids=["patient"]))
+
+
+def test_ids_of_a_folder_may_be_small_and_large_integers(trained, rows, write):
+    path = write(rows[:500].assign(patient=np.int8(7)), "folder/a.parquet").parent
+    write(rows[500:].assign(patient=2**40), "folder/b.parquet")
+    part = next(trained.predictions(path, ids=["patient"]))
+    assert part.ids["patient"].to_pylist() == [7] * 500 + [2**40] * 700
+
+
+def test_a_file_without_rows_gives_one_part_without_rows(trained, rows, write):
+    (part,) = trained.predictions(write(rows[:0], "a.parquet"), ids=["town"])
+    assert part.classes.shape == (0,)
+    assert part.probabilities.shape == (0, 2)
+    assert part.ids.column_names == ["town"]
+
+
+def test_categories_that_the_model_does_not_know_are_counted(trained, rows, write):
+    rows = rows.assign(town=["Lima", "Bonn", "Lima", *rows["town"][3:]])
+    part = next(trained.predictions(write(rows, "a.csv")))
+    assert part.unseen == {"town": ({"Lima", "Bonn"}, 3)}
+
+
+def test_the_data_need_not_be_written_like_that_of_training(trained, rows, write):
+    plain = classes(trained, write(rows, "a.csv"))
+    for options in ({"sep": ";", "decimal": ","}, {"sep": "\t", "encoding": "utf-16"}):
+        assert np.array_equal(classes(trained, write(rows, "b.csv", **options)), plain)
+    path = write(rows.assign(id=1), "c.csv", sep="~")
+    part = next(trained.predictions(path, separator="~", ids=["id"]))
+    assert np.array_equal(part.classes, plain)
+    assert trained.unused(path, separator="~") == ["id"]
+
+
 def test_a_missing_column_is_refused(trained, rows, write):
     with pytest.raises(ValueError, match=r"'town' was text, and is missing in .*a.csv. Write"):
         trained.predictions(write(rows.drop(columns="town"), "a.csv"))

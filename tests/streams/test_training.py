@@ -6,8 +6,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import SGDClassifier
+from sklearn.metrics import confusion_matrix
 
 from skliquid import LiquidEnsembleClassifier, train_on
 from skliquid.streams import increments_from, load_model
@@ -33,6 +35,10 @@ def trained(path, checkpoint=None, voter=None, params=None, **options):
     return train_on(path, target="ill", ensemble=model, checkpoint=checkpoint, **options)
 
 
+def with_held_out(path, checkpoint=None, **options):
+    return trained(path, checkpoint, test_size=0.2, **options)
+
+
 def balanced(path, checkpoint=None, **options):
     """Return a model of a table in which one class is rare, by soft votes and balanced weights."""
     params = {"class_weight": "balanced", "voting": "soft", "competence": "contribution"}
@@ -50,6 +56,7 @@ def digest(model, path):
         ensemble.estimator_weights_,
         *(part.probabilities for part in model.predictions(path)),
         np.array(model.accuracy),
+        np.array([] if model.confusion is None else model.confusion),
     ]
     return sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
 
@@ -100,6 +107,57 @@ def test_accuracy_is_measured_before_training_on_the_rows(table, write):
     assert abs(trained(write(shuffled, "a.parquet")).accuracy - 0.55) < 0.1
 
 
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
+def test_held_out_rows_score_the_final_model(table, write, name):
+    path = write(table, name)
+    model = with_held_out(path)
+    increments = increments_from(path, target="ill", increment_size=50, test_size=0.2)
+    X, y = (np.concatenate(parts) for parts in zip(*increments.test_rows(), strict=True))
+    expected = confusion_matrix(y, model.ensemble.predict(X))
+    assert np.array_equal(model.confusion, expected)
+    assert model.test_accuracy == np.mean(model.ensemble.predict(X) == y) > 0.7
+    assert model.n_rows == 1200 == model.ensemble.n_samples_seen_ + len(y)
+    assert np.isnan(trained(path).test_accuracy)
+
+
+def test_held_out_labels_are_never_learned(table, write):
+    rng = np.random.default_rng(1)
+    numbers = pd.DataFrame(rng.normal(size=(1200, 2)), columns=["a", "b"])
+    is_held_out = increments_from(
+        write(table, "b.csv"), target="ill", increment_size=50, test_size=0.2
+    ).held_out.rows(0, 1200)
+    ill = np.where((numbers["a"] > 0) ^ is_held_out, "yes", "no")  # the opposite in held-out rows
+    assert with_held_out(write(numbers.assign(ill=ill), "a.csv")).test_accuracy < 0.2
+
+
+def test_scoring_is_reported_after_training(table, write):
+    seen = []
+    model = with_held_out(write(table, "a.csv"), report=seen.append)
+    training = [progress for progress in seen if progress.stage == "training"]
+    scoring = seen[len(training) :]
+    assert [progress.n_rows for progress in training] == list(range(50, 1201, 50))
+    assert {progress.stage for progress in scoring} == {"scoring"}
+    assert scoring[-1].n_rows == scoring[-1].n_rows_in_all == model.confusion.sum()
+
+
+@pytest.mark.parametrize("n_rows", [50, 350, 1200])
+def test_held_out_rows_are_the_same_when_training_is_resumed(table, write, tmp_path, n_rows):
+    path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
+    with pytest.raises(StoppedError):
+        with_held_out(path, kept, report=stop_after(n_rows))
+    assert load_model(kept).confusion is None
+    whole = digest(with_held_out(path), path)
+    assert digest(with_held_out(path, kept), path) == whole != digest(trained(path), path)
+
+
+def test_each_increment_delegates_though_rows_are_held_out(table, write):
+    for n_rows in (1001, 1200):
+        for test_size in (0.1, 0.9):
+            path = write(table[:n_rows], "a.csv")
+            model = trained(path, test_size=test_size, params={"delegation_rate": "auto"})
+            assert len(model.ensemble.estimators_) == 4
+
+
 @pytest.mark.parametrize("n_rows", [50, 350, 1200])
 @pytest.mark.parametrize("voter", [None, SGDClassifier()], ids=["default", "sgd"])
 def test_a_stopped_run_is_resumed_with_the_same_bits(table, write, tmp_path, n_rows, voter):
@@ -115,7 +173,7 @@ def test_a_stopped_run_is_resumed_with_the_same_bits(table, write, tmp_path, n_r
 
 def test_a_run_that_is_killed_again_and_again_is_resumed_with_the_same_bits(table, write, tmp_path):
     path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
-    script = SCRIPT.format(folder=FOLDER, train="trained")
+    script = SCRIPT.format(folder=FOLDER, train="with_held_out")
     for n_lines in (5, 7):
         with started(script, path, kept) as process:
             for _ in range(n_lines):
@@ -125,7 +183,7 @@ def test_a_run_that_is_killed_again_and_again_is_resumed_with_the_same_bits(tabl
     with started(script, path, kept) as process:
         rows = process.stdout.read().split()
     assert int(rows[0]) > 250  # it was resumed, and did not start from scratch
-    assert rows[-1] == digest(trained(path), path)
+    assert rows[-1] == digest(with_held_out(path), path)
 
 
 @pytest.fixture
@@ -209,6 +267,10 @@ def test_a_run_is_resumed_only_with_the_same_data_and_settings(table, write, tmp
         trained(path, kept, SGDClassifier(alpha=0.1))
     with pytest.raises(ValueError, match="sample_size has changed"):
         trained(path, kept, sample_size=60)
+    with pytest.raises(ValueError, match="test_size has changed"):
+        trained(path, kept, test_size=0.1)
+    with pytest.raises(ValueError, match="encoding has changed"):
+        trained(path, kept, encoding="latin-1")
     with pytest.raises(ValueError, match="column_types has changed"):
         trained(path, kept, column_types={"visits": "text"})
     path.write_text(path.read_text().replace("Oslo", "Bern"))

@@ -40,7 +40,7 @@ def test_files_of_other_programs_are_refused(tmp_path, content):
 def test_a_file_of_another_version_is_refused(tmp_path):
     path = tmp_path / "a"
     write_whole(path, [])
-    path.write_bytes(path.read_bytes().replace(b"skliquid 5", b"skliquid 4", 1))
+    path.write_bytes(path.read_bytes().replace(b"skliquid 6", b"skliquid 5", 1))
     with pytest.raises(ValueError, match=r"a is of another version. Train again, or use"):
         read(path)
 

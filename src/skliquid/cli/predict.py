@@ -1,25 +1,27 @@
 """``skliquid predict``: the classes of the rows of a file of any size."""
 
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
-from time import perf_counter
 from typing import Annotated, Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyarrow.csv import CSVWriter
 from pyarrow.parquet import ParquetWriter
 from rich.console import Console
+from rich.status import Status
 from typer import Argument, Option
 
+from skliquid.cli.csv_options import Decimal, Encoding, Separator, unusual_dialect
 from skliquid.cli.listing import listed
+from skliquid.cli.prediction_summary import PredictionSummary
 from skliquid.cli.refusal import refusing
+from skliquid.datasets.csv_dialect import GivenDialect
 from skliquid.streams import load_model
 from skliquid.streams.data_paths import data_paths
+from skliquid.streams.model import Predictions
 from skliquid.streams.outputs import check_output
 from skliquid.streams.reason import reason
 
@@ -28,56 +30,68 @@ _WRITERS: dict[str, Any] = {".csv": CSVWriter, ".parquet": ParquetWriter}
 
 def predict(
     model: Annotated[Path, Argument(help="A file that 'skliquid train' wrote; trusted.")],
-    data: Annotated[Path, Argument(help="A Parquet or CSV file, or a folder of them.")],
+    data: Annotated[Path, Argument(help="A Parquet, CSV or TSV file, or a folder of them.")],
     *,
     out: Annotated[Path | None, Option(help="A .csv or .parquet file, or the screen.")] = None,
     proba: Annotated[bool, Option("--proba", help="Also write the class probabilities.")] = False,
+    id_column: Annotated[
+        list[str] | None,
+        Option("--id", help="A column to keep in the output; by default those of 'train --id'."),
+    ] = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
 ) -> None:
     """Predict the class of each row, and report the accuracy if the target is there."""
     console = Console(stderr=True, markup=False, emoji=False)
-    totals: Counter[str] = Counter()
-    unseen: frozenset[str] | None = None
-    start = perf_counter()
-    with refusing(console):
+    summary = PredictionSummary()
+    with refusing(console), _status(console, out) as status:
+        inputs, given = data_paths(data), GivenDialect(sep, decimal, encoding)
         if out is not None:
-            if out.suffix.lower() not in _WRITERS:
-                raise ValueError(
-                    f"--out must end in {' or '.join(_WRITERS)}: got {out}. Rename it."
-                )
-            check_output(out, [model, *data_paths(data)], name="--out")
+            _check_out(out, [model, *inputs])
         trained = load_model(model)
-        classes = trained.ensemble.classes_
-        labels = [str(label) for label in classes] if proba else []
-        if unused := trained.unused(data):
-            console.print(f"Ignored: {listed(unused)}.", soft_wrap=True)
-        parts = trained.predictions(data)
-        schema = _table(classes[:0], np.empty((0, len(classes))), labels).schema
-        with _written(out, schema) as write, console.status("Predicting") as status:
-            for part in parts:
-                write(_table(part.classes, part.probabilities, labels))
-                totals.update(rows=len(part.classes), labelled=part.n_labelled)
-                totals.update(correct=part.n_correct, unknown=part.n_unknown)
-                unseen = part.unseen if unseen is None else unseen & part.unseen
-                speed = totals["rows"] / (perf_counter() - start)
-                status.update(f"{totals['rows']:,} rows, {speed:,.0f} per second")
-    console.print(_summary(totals, unseen or frozenset(), perf_counter() - start), soft_wrap=True)
+        status.update("Reading the first rows")
+        parts = trained.predictions(data, ids=id_column or None, **given._asdict())
+        ids = set(id_column or ())
+        unused = [name for name in trained.unused(data, **given._asdict()) if name not in ids]
+        ignored = f"Ignored: {listed(unused)}." if unused else None
+        for note in filter(None, (unusual_dialect(inputs, given), ignored)):
+            console.print(note, soft_wrap=True)
+        labels = [str(label) for label in trained.ensemble.classes_] if proba else []
+        first = next(parts)
+        schema = _table(first, labels).schema
+        with _written(out, schema) as write:
+            for part in chain([first], parts):
+                write(_table(part, labels).cast(schema))
+                summary.add(part)
+                status.update(summary.speed())
+    for line in summary.lines():
+        console.print(line, soft_wrap=True)
 
 
-def _summary(totals: Counter[str], unseen: frozenset[str], seconds: float) -> str:
-    lines = [f"{totals['rows']:,} rows in {seconds:.1f} s."]
-    if n_labelled := totals["labelled"]:
-        share = totals["correct"] / n_labelled
-        lines.append(f"Accuracy on the {n_labelled:,} rows with a label: {share:.4f}.")
-    if totals["unknown"]:
-        lines.append(f"{totals['unknown']:,} labels are not a class of the model.")
-    if unseen:
-        lines.append(f"No category is in the training data in: {listed(sorted(unseen))}.")
-    return " ".join(lines)
+def _status(console: Console, out: Path | None) -> Status:
+    """Return the line that shows how far predictions are; not where they are printed."""
+    are_printed = out is None and sys.stdout.isatty()
+    return Console(quiet=True).status("") if are_printed else console.status("Loading the model")
 
 
-def _table(classes: NDArray[Any], probabilities: NDArray[Any], labels: list[str]) -> pa.Table:
-    columns = {f"proba_{label}": probabilities[:, k] for k, label in enumerate(labels)}
-    return pa.table({"prediction": classes} | columns)
+def _check_out(out: Path, inputs: Sequence[Path]) -> None:
+    if out.suffix.lower() not in _WRITERS:
+        raise ValueError(f"--out must end in {' or '.join(_WRITERS)}: got {out}. Rename it.")
+    check_output(out, inputs, name="--out")
+
+
+def _table(part: Predictions, labels: Sequence[str]) -> pa.Table:
+    columns = {f"proba_{label}": part.probabilities[:, k] for k, label in enumerate(labels)}
+    predicted = pa.table({"prediction": part.classes} | columns)
+    for name in part.ids.column_names:
+        if name in predicted.column_names:
+            raise ValueError(
+                f"--id must not be the name of a column of the output: got {name!r}. Rename it in "
+                "the data."
+            )
+    columns = {name: part.ids[name] for name in part.ids.column_names}
+    return pa.table(columns | {name: predicted[name] for name in predicted.column_names})
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """``skliquid reproduce``: the paper's tables and figures, and a report with all of them."""
 
-import difflib
 import logging
 import shutil
 import signal
@@ -25,6 +24,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from skliquid.checks import closest, suggestion
 from skliquid.cli.refusal import refusing
 from skliquid.cluster import ClusterError
 from skliquid.datasets import DATASET_NAMES, load_dataset
@@ -64,7 +64,7 @@ def reproduce(
     ] = 60,
     retry: Annotated[bool, typer.Option("--retry", help="Run failed trials again.")] = False,
 ) -> None:
-    """Run the paper's experiments, and write all tables, all figures and an HTML report.
+    """Run the paper's experiments, and write tables, figures, replays and an HTML report.
 
     Running again runs only the trials that are missing, with or without a cluster; Ctrl-C stops
     cleanly at any time.
@@ -130,8 +130,8 @@ def _is_mistyped_experiment(name: str, experiments: Iterable[str]) -> bool:
     path = Path(name.partition("::")[0])
     if name in DATASET_NAMES or path.suffix or path.exists():
         return False
-    nearest = difflib.get_close_matches(name, [*experiments, *DATASET_NAMES], 1)
-    return nearest != [] and nearest[0] not in DATASET_NAMES
+    nearest = closest(name, [*experiments, *DATASET_NAMES])
+    return nearest is not None and nearest not in DATASET_NAMES
 
 
 def _split_at_commas(text: str) -> list[str]:
@@ -151,11 +151,9 @@ def _experiments(names: Sequence[str]) -> list[Experiment]:
     for name in names or known:
         path = Path(name) if name.endswith(".toml") else known.get(name)
         if path is None or not path.is_file():
-            nearest = difflib.get_close_matches(name, known, 1)
-            question = f" Did you mean {nearest[0]}?" if nearest else ""
             raise ValueError(
-                f"NAME must be an experiment or a TOML file: got {name!r}.{question} "
-                f"Choose among {', '.join(known)}."
+                f"NAME must be an experiment, one of {', '.join(known)}, or a TOML file: got "
+                f"{name!r}. {suggestion(name, known)}"
             )
         other = paths.setdefault(path.stem, path)
         if not other.samefile(path):

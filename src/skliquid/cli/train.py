@@ -1,24 +1,23 @@
 """``skliquid train``: an ensemble from a file of any size."""
 
 import csv
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, cast
 
 from rich.console import Console
-from rich.progress import BarColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
 from typer import Argument, BadParameter, Exit, Option
 
-from skliquid.cli.listing import listed
+from skliquid.checks import suggestion
+from skliquid.cli.csv_options import Decimal, Encoding, Separator, unusual_dialect
 from skliquid.cli.refusal import refusing
-from skliquid.datasets.columns import suggestion
+from skliquid.cli.training_display import TrainingDisplay
+from skliquid.cli.training_summary import confusion_table, held_out_summary, summary
+from skliquid.datasets.csv_dialect import GivenDialect
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.mechanisms import MECHANISMS
-from skliquid.streams import Progress, StreamedModel, train_on
+from skliquid.streams import StreamedModel, train_on
 from skliquid.streams.column_types import ColumnType
 from skliquid.streams.data_paths import data_paths
 from skliquid.streams.outputs import check_output, default_name
@@ -34,7 +33,7 @@ def _size(text: str) -> int | str:
 
 
 def train(
-    data: Annotated[Path, Argument(help="A Parquet or CSV file, or a folder of them.")],
+    data: Annotated[Path, Argument(help="A Parquet, CSV or TSV file, or a folder of them.")],
     *,
     target: Annotated[str, Option(help="The column that holds the classes.")],
     model: Annotated[Path | None, Option(help="Where to write the model.")] = None,
@@ -61,6 +60,24 @@ def train(
     text: Annotated[list[str] | None, Option(help="A column of numbers that are codes.")] = None,
     number: Annotated[list[str] | None, Option(help="A column to read as numbers.")] = None,
     leave_out: Annotated[list[str] | None, Option(help="A column not to train on.")] = None,
+    id_column: Annotated[
+        list[str] | None,
+        Option("--id", help="A column not to train on, which 'predict' keeps in its output."),
+    ] = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    test_size: Annotated[
+        float,
+        Option(
+            min=0,
+            max=0.9,
+            help="Share of rows, at most some 10,000, held out to score the model; 0 for none.",
+        ),
+    ] = 0.1,
+    replay: Annotated[
+        Path | None, Option(help="An HTML file that replays the training in a browser.")
+    ] = None,
     checkpoint: Annotated[
         Path | None, Option(help="The file to resume from; MODEL.checkpoint by default.")
     ] = None,
@@ -70,11 +87,13 @@ def train(
 ) -> None:
     """Train an ensemble in one pass over a file or folder, however large (out of core).
 
+    Random rows are held out: they are never trained on, and score the model at the end.
+
     Ctrl-C stops cleanly; the same command resumes from the checkpoint.
     """
     console = Console(markup=False, emoji=False)  # names are printed as they are
     out = model or Path(default_name(data))
-    display = _Display(console)
+    display = TrainingDisplay(console)
     start = perf_counter()
     with refusing(console), display.shown():
         if mechanism not in MECHANISMS:
@@ -87,6 +106,10 @@ def train(
         check_output(out, inputs, name="--model")
         checkpoint = checkpoint or out.with_name(out.name + ".checkpoint")
         check_output(checkpoint, [*inputs, out], name="--checkpoint")
+        if replay is not None:
+            check_output(replay, [*inputs, out, checkpoint], name="--replay")
+        if note := unusual_dialect(inputs, GivenDialect(sep, decimal, encoding)):
+            console.print(note, soft_wrap=True)
         try:
             trained = train_on(
                 data,
@@ -101,8 +124,14 @@ def train(
                 ),
                 increment_size=increment_size,
                 classes=labels,
-                column_types=_column_types(text=text, number=number, left_out=leave_out),
+                column_types=_column_types(
+                    text=text, number=number, left_out=leave_out, id=id_column
+                ),
                 sample_size=sample_size,
+                test_size=test_size,
+                separator=sep,
+                decimal=decimal,
+                encoding=encoding,
                 checkpoint=checkpoint,
                 restart=restart,
                 every=every,
@@ -113,7 +142,25 @@ def train(
             console.print("Stopped. Run the same command to resume.", soft_wrap=True)
             raise Exit(130) from None
         checkpoint.unlink(missing_ok=True)
-    console.print(_summary(trained, perf_counter() - start, out), soft_wrap=True)
+        if replay is not None:
+            _write_replay(trained, replay, display)
+    _print_results(console, trained, perf_counter() - start)
+    written = [f"Model: {out}"] if replay is None else [f"Replay: {replay}", f"Model: {out}"]
+    console.print(". ".join(written), soft_wrap=True)
+
+
+def _write_replay(trained: StreamedModel, path: Path, display: TrainingDisplay) -> None:
+    from skliquid import replay  # only here, for memory
+
+    display.say("Writing the replay")
+    replay(trained.ensemble, path)
+
+
+def _print_results(console: Console, trained: StreamedModel, seconds: float) -> None:
+    console.print(summary(trained, seconds), soft_wrap=True)
+    if trained.confusion is not None and (score := held_out_summary(trained)):
+        console.print(score, soft_wrap=True)
+        console.print(confusion_table(trained.confusion, trained.classes))
 
 
 def _column_types(**columns: Sequence[str] | None) -> dict[str, ColumnType]:
@@ -122,67 +169,7 @@ def _column_types(**columns: Sequence[str] | None) -> dict[str, ColumnType]:
         for name in names or ():
             if column_types.setdefault(name, cast(ColumnType, column_type)) != column_type:
                 raise ValueError(
-                    f"--text, --number and --leave-out must name different columns: got {name!r} "
-                    "twice. Choose one."
+                    "--text, --number, --leave-out and --id must name different columns: got "
+                    f"{name!r} twice. Choose one."
                 )
     return column_types
-
-
-class _Display:
-    """The line that shows how far training is, and the handler of Ctrl-C."""
-
-    def __init__(self, console: Console):
-        columns = (
-            "{task.description}",
-            BarColumn(24),
-            "{task.fields[state]}",
-            TimeRemainingColumn(),
-        )
-        self.bar = Bar(*columns, console=console, transient=True)
-        self.task = self.bar.add_task("Reading the target", total=None, state="")
-        self.first: tuple[int, float] | None = None  # rows and time when training starts
-        self.must_stop = False
-
-    @contextmanager
-    def shown(self) -> Iterator[None]:
-        before = {n: signal.signal(n, self._stop) for n in (signal.SIGINT, signal.SIGTERM)}
-        try:
-            with self.bar:
-                yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _stop(self, *_: object) -> None:
-        """Finish the current increment; at a second signal, or before training, end at once."""
-        if self.must_stop or self.first is None:
-            raise KeyboardInterrupt
-        self.must_stop = True
-
-    def report(self, progress: Progress) -> None:
-        n_rows = progress.n_rows
-        if self.first is None:
-            self.bar.reset(self.task, total=progress.n_rows_in_all, completed=n_rows)
-            self.first = n_rows, perf_counter()
-        speed = (n_rows - self.first[0]) / max(perf_counter() - self.first[1], 1e-9)
-        state = (
-            f"{n_rows:,} rows, {speed:,.0f} per second, "
-            f"{progress.n_representatives} representatives, cost {progress.cost:,}, left"
-        )
-        self.bar.update(self.task, description="Training", completed=n_rows, state=state)
-        if self.must_stop:
-            raise KeyboardInterrupt
-
-
-def _summary(model: StreamedModel, seconds: float, out: Path) -> str:
-    ensemble, n_left = model.ensemble, len(model.ensemble.estimator_weights_)
-    lines = [f"{model.n_rows:,} rows in {seconds:.1f} s."]
-    lines.append(f"{n_left} of {ensemble.n_estimators} voters are left as representatives.")
-    if not ensemble.record_.reached_n_final:
-        lines.append("For fewer, give more rows, or a smaller --increment-size.")
-    lines.append(f"Cost: {ensemble.training_cost_.total:,} sample visits.")
-    if model.n_scored:
-        lines.append(f"Accuracy on rows not yet trained on: {model.accuracy:.3f}.")
-    if model.left_out:
-        lines.append(f"Left out: {listed(model.left_out)}.")
-    return " ".join([*lines, f"Model: {out}"])

@@ -1,16 +1,11 @@
 """Names of columns: checked, with a suggestion when one is misspelled."""
 
 from collections.abc import Collection
-from difflib import get_close_matches
 from os import PathLike
 
+from skliquid.checks import suggestion
+
 _MOST_LISTED = 20
-
-
-def suggestion(name: object, choices: Collection[str]) -> str:
-    """Return a question with the closest of ``choices``, or the advice to choose one of them."""
-    closest = get_close_matches(str(name), choices, n=1)
-    return f"Did you mean {closest[0]!r}?" if closest else "Choose one of them."
 
 
 def check_column(

@@ -5,10 +5,24 @@ from math import isinf
 from os import PathLike
 from pathlib import Path
 
+from skliquid.checks import suggestion
 from skliquid.datasets.catalogue import DATASET_NAMES
-from skliquid.datasets.columns import check_column, suggestion
+from skliquid.datasets.columns import check_column
+from skliquid.datasets.csv_dialect import (
+    FIRST_BYTES,
+    GivenDialect,
+    find_dialect,
+    with_decimal_points,
+)
 from skliquid.datasets.dataset import Dataset, dataset_from_table, import_pandas
-from skliquid.datasets.table import MISSING, Table, inferred_type, numbers, read_csv
+from skliquid.datasets.table import (
+    MISSING,
+    Table,
+    decompressed,
+    inferred_type,
+    numbers,
+    parse_csv,
+)
 
 
 def check_name(name: str | PathLike[str]) -> None:
@@ -39,7 +53,8 @@ def load_own_file(path: Path, *, as_frame: bool, target: str | None) -> Dataset:
     if len(table) < 2:
         raise ValueError(
             f"A dataset must have a feature besides the class: {path} has one column, "
-            f"{next(iter(table))!r}. Add features, and separate the columns by commas."
+            f"{next(iter(table))!r}. Add features, and separate the columns by commas, semicolons, "
+            "tabs or vertical bars."
         )
     if target is None:
         target = list(table)[-1]
@@ -83,7 +98,19 @@ def _check_finite(name: str, column: tuple[str, ...], path: Path) -> None:
 
 
 def _read_csv(path: Path) -> Table:
-    return read_csv(path.read_bytes(), path)
+    data = decompressed(path.read_bytes(), path)
+    first_bytes, is_whole = data[:FIRST_BYTES], len(data) <= FIRST_BYTES
+    dialect = find_dialect(first_bytes, GivenDialect(), path, is_whole=is_whole)
+    table = parse_csv(
+        data,
+        path,
+        separator=dialect.separator,
+        encoding=dialect.encoding,
+        n_skipped=dialect.n_skipped,
+    )
+    if dialect.decimal == ".":
+        return table
+    return {name: with_decimal_points(column) for name, column in table.items()}
 
 
 def _read_parquet(path: Path) -> Table:
@@ -114,6 +141,7 @@ _READERS: dict[str, Callable[[Path], Table]] = {
     ".csv": _read_csv,
     ".csv.gz": _read_csv,
     ".csv.xz": _read_csv,
+    ".tsv": _read_csv,
     ".parquet": _read_parquet,
     ".pq": _read_parquet,
 }

@@ -29,9 +29,22 @@ def read_csv(data: bytes, path: str | PathLike[str]) -> Table:
 
     It is compressed if ``path``, which is used in errors, ends in ``.gz`` or ``.xz``.
     """
-    lines = csv.reader(io.StringIO(_text(data, str(path)), newline=""))
+    return parse_csv(decompressed(data, path), path)
+
+
+def parse_csv(
+    data: bytes,
+    path: str | PathLike[str],
+    *,
+    separator: str = ",",
+    encoding: str = "utf-8",
+    n_skipped: int = 0,
+) -> Table:
+    """Return the table in the bytes of a CSV file, of which the first lines may be skipped."""
+    text = _decoded(data, path, encoding).removeprefix("\ufeff")
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     try:
-        names, *rows = [row for row in lines if row] or [[]]
+        names, *rows = [row for row in lines if row][n_skipped:] or [[]]
     except csv.Error as error:
         raise ValueError(
             f"A dataset must be a CSV file: line {lines.line_num} of {path} cannot be read "
@@ -46,8 +59,8 @@ def read_csv(data: bytes, path: str | PathLike[str]) -> Table:
         if len(row) != len(names):
             raise ValueError(
                 f"Each row must have as many cells as there are columns, {len(names)}: row "
-                f"{number} of {path} has {len(row)}. Correct the row; a comma within a cell needs "
-                "quotes around the cell."
+                f"{number} of {path} has {len(row)}. Correct the row; {separator!r} within a cell "
+                "needs quotes around the cell."
             )
     names = [name.strip() for name in names]
     check_distinct(names, path)
@@ -100,17 +113,27 @@ def inferred_type(column: Sequence[str]) -> ColumnType:
     return "categorical" if any("_" in text for text in column) else "numerical"
 
 
-def _text(data: bytes, path: str) -> str:
-    decompress = next(
-        (_DECOMPRESS[end] for end in _DECOMPRESS if path.lower().endswith(end)), bytes
-    )
+def decompressed(data: bytes, path: str | PathLike[str]) -> bytes:
+    """Return the bytes of a file, which is compressed if ``path`` ends in ``.gz`` or ``.xz``."""
+    ends = (end for end in _DECOMPRESS if str(path).lower().endswith(end))
     try:
-        return decompress(data).decode("utf-8-sig")
+        return _DECOMPRESS.get(next(ends, ""), bytes)(data)
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
-        raise ValueError(
-            f"A dataset must be text in UTF-8, compressed as its name says: {path} is not "
-            f"({error}). Save it again, or correct its name."
-        ) from error
+        raise ValueError(_not_as_named(path, "UTF-8", error)) from error
+
+
+def _decoded(data: bytes, path: str | PathLike[str], encoding: str) -> str:
+    try:
+        return data.decode(encoding)
+    except ValueError as error:
+        raise ValueError(_not_as_named(path, encoding.upper(), error)) from error
+
+
+def _not_as_named(path: str | PathLike[str], encoding: str, error: Exception) -> str:
+    return (
+        f"A dataset must be text in {encoding}, compressed as its name says: {path} is not "
+        f"({error}). Save it again, or correct its name."
+    )
 
 
 def _canonical_number(text: str) -> str:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from skliquid.checks import suggestion
 from skliquid.mechanisms.mechanism import Mechanism
 from skliquid.mechanisms.probability import (
     any_candidate,
@@ -51,9 +52,13 @@ def as_mechanism(mechanism: Any, **changes: Any) -> Mechanism:
     elif isinstance(mechanism, tuple) and len(mechanism) == 2:
         mechanism = Mechanism(*mechanism)
     if not isinstance(mechanism, Mechanism):
+        is_name = isinstance(mechanism, str)
+        way_out = (
+            suggestion(mechanism, MECHANISMS) if is_name else "Give both functions, or a name."
+        )
         raise ValueError(  # noqa: TRY004 (a wrong name is no wrong type)
             f"mechanism must be one of {', '.join(MECHANISMS)}, a Mechanism or a pair (selection, "
-            f"probability) of functions: got {mechanism!r}. Choose a name, or give both functions."
+            f"probability) of functions: got {mechanism!r}. {way_out}"
         )
     return replace(mechanism, **changes) if changes else mechanism
 

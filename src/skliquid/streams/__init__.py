@@ -4,8 +4,9 @@
 2. ``parquet_format`` and ``csv_format``: one file, a few thousand rows at a time;
 3. ``data_paths`` and ``files``: one file or a folder as one long table;
 4. ``encoding`` and ``labels``: its columns as numbers, its target as classes;
-5. ``increments``: ``increments_from``, all of this for ``partial_fit``;
-6. ``model``: the trained model, or the unfinished one of a checkpoint, in a ``whole_file``;
+5. ``increments``: ``increments_from``, all of this for ``partial_fit``, without ``held_out`` rows;
+6. ``model``: the trained model, or the unfinished one of a checkpoint, in a ``whole_file``,
+   and ``unseen`` categories of the rows that it predicts;
 7. ``training``: ``train_on``, with ``value_hash`` and ``outputs``.
 """
 

@@ -19,7 +19,8 @@ def cast_columns(
     columns = {}
     for name, wanted in column_types.items():
         try:
-            columns[name] = _cast(batch[name], ARROW_TYPES[wanted])
+            is_id = wanted == "id"
+            columns[name] = _id(batch[name]) if is_id else _cast(batch[name], ARROW_TYPES[wanted])
         except pa.ArrowException as error:
             raise ValueError(
                 f"A column must hold values of its type: {name!r} of {path} has a value that is "
@@ -36,6 +37,15 @@ def _cast(column: pa.Array, wanted: pa.DataType) -> pa.Array:
     if pa.types.is_boolean(wanted) and actual == "number":
         return column_as_booleans(column)
     return column.cast(wanted, safe=False)
+
+
+def _id(column: pa.Array) -> pa.Array:
+    """Return a column as the file has it, which must hold one value per row."""
+    if pa.types.is_nested(column.type):
+        raise pa.ArrowInvalid(f"{column.type} is not one value per row")
+    if pa.types.is_null(column.type):  # which cannot be written
+        return column.cast(pa.string())
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
 
 
 def column_as_text(column: pa.Array) -> pa.Array:

@@ -8,11 +8,12 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 from pyarrow import types
 
+from skliquid.checks import suggestion
 from skliquid.datasets.columns import check_column, check_distinct
 
-ColumnType: TypeAlias = Literal["number", "text", "boolean", "code", "left_out", "empty"]
-"""Text, booleans and codes, which are numbers used as categories, are categories; dates, lists and
-columns without a type are not used."""
+ColumnType: TypeAlias = Literal["number", "text", "boolean", "code", "id", "left_out", "empty"]
+"""Text, booleans and codes, which are numbers used as categories, are categories; ids, dates, lists
+and columns without a type are not used."""
 
 ColumnTypes: TypeAlias = dict[str, ColumnType]
 
@@ -24,7 +25,14 @@ ARROW_TYPES: dict[ColumnType, pa.DataType] = {
 }
 """How the columns that are used are read."""
 
-_CHOICES = ("number", "text", "boolean", "left_out")
+_OPTIONS = {
+    "number": " (--number)",
+    "text": " (--text)",
+    "boolean": "",
+    "id": " (--id)",
+    "left_out": " (--leave-out)",
+}
+"""What a user can choose, with the option of the command line, if there is one."""
 _TEXT = ("string", "large_string", "string_view")
 _OTHERS: dict[str, ColumnType] = {"bool": "boolean", "null": "empty"}
 _INDEX = re.compile(r"(__index_level_\d+__)?")
@@ -61,12 +69,13 @@ def check_chosen(chosen: Mapping[str, ColumnType], columns: ColumnTypes, path: P
             f"column_types must be a mapping like {{'zip': 'text'}}: got {chosen!r}. Give one."
         )
     for name, chosen_type in chosen.items():
-        check_column(name, columns, path, parameter="column_types")
-        if chosen_type not in _CHOICES:
+        if chosen_type not in _OPTIONS:
             raise ValueError(
-                f"column_types must be among {', '.join(_CHOICES)}: got {chosen_type!r} for the "
-                f"column {name!r}. Choose one of them."
+                f"column_types must be among {', '.join(_OPTIONS)}: got {chosen_type!r} for the "
+                f"column {name!r}. {suggestion(chosen_type, _OPTIONS)}"
             )
+        parameter = f"column_types{_OPTIONS[chosen_type]}"
+        check_column(name, columns, path, parameter=parameter)
 
 
 def way_out(name: str, other: Literal["text", "left_out"]) -> str:

@@ -1,14 +1,34 @@
 """Paths of data: the files of a folder, and their format."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
+from typing import Protocol
 
-from skliquid.streams import csv_format, parquet_format
+import pyarrow as pa
 
-FORMATS = dict.fromkeys((".parquet", ".pq"), parquet_format)
-FORMATS |= dict.fromkeys((".csv", ".csv.gz"), csv_format)
-"""The modules that read files, by the end of their names."""
+from skliquid.datasets.csv_dialect import GivenDialect
+from skliquid.streams import parquet_format
+from skliquid.streams.column_types import ColumnTypes
+from skliquid.streams.csv_format import CsvFormat
+
+FORMATS = dict.fromkeys((".parquet", ".pq"), "Parquet")
+FORMATS |= dict.fromkeys((".csv", ".csv.gz", ".tsv", ".tsv.gz"), "CSV")
+"""The formats of files, by the end of their names."""
+
+
+class FileFormat(Protocol):
+    """What reads files of one format."""
+
+    def read_types(self, path: Path) -> ColumnTypes:
+        """Return what each column holds."""
+
+    def count_rows(self, path: Path) -> int:
+        """Return the number of rows."""
+
+    def read_batches(
+        self, path: Path, column_types: ColumnTypes, start: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows from ``start`` on, in their order."""
 
 
 def data_paths(path: Path) -> list[Path]:
@@ -42,8 +62,8 @@ def _is_data(path: Path) -> bool:
     return path.name.lower().endswith(tuple(FORMATS))
 
 
-def format_of(paths: Sequence[Path]) -> ModuleType:
-    """Return the module that reads ``paths``, which must be of one format."""
+def format_of(paths: Sequence[Path], given: GivenDialect) -> FileFormat:
+    """Return what reads ``paths``, which must be of one format, CSV files in a dialect."""
     formats = {FORMATS[end] for end in FORMATS for p in paths if p.name.lower().endswith(end)}
     if not formats:
         raise ValueError(
@@ -55,4 +75,11 @@ def format_of(paths: Sequence[Path]) -> ModuleType:
             f"The files of a folder must be of one format: {paths[0].parent} holds CSV and "
             "Parquet. Move the files of one format."
         )
-    return formats.pop()
+    if formats == {"CSV"}:
+        return CsvFormat(given.checked())
+    if given != GivenDialect():
+        raise ValueError(
+            "separator, decimal and encoding are for CSV files (--sep, --decimal, --encoding): "
+            f"{paths[0]} is a Parquet file. Leave them out."
+        )
+    return parquet_format

@@ -56,7 +56,7 @@ class Encoding:
             scaled = self.encoder.named_transformers_["numbers"].transform(values)
             encoded[:, : scaled.shape[1]] = scaled
         if categories:
-            self._encode_categories([_distinct(table[name]) for name in categories], encoded)
+            self._encode_categories([distinct(table[name]) for name in categories], encoded)
         return encoded
 
     def _encode_categories(
@@ -75,16 +75,15 @@ class Encoding:
             encoded[:, start : start + width] = block[positions]
             start += width
 
-    def unseen(self, table: pa.Table) -> set[str]:
-        """Return the columns that have categories, but none that is in the sample."""
+    @property
+    def categories(self) -> dict[str, frozenset[str]]:
+        """The categories of the sample, by column."""
         names = self.encoder.transformers[1][2]
         seen = self.encoder.named_transformers_["categories"][-1].categories_ if names else []
-        present = [{str(value) for value in _distinct(table[name])[0]} for name in names]
-        pairs = zip(names, present, seen, strict=True)
-        return {name for name, new, old in pairs if new and not new & set(old)}
+        return {name: frozenset(known) for name, known in zip(names, seen, strict=True)}
 
 
-def _distinct(column: pa.ChunkedArray) -> tuple[NDArray[Any], NDArray[Any]]:
+def distinct(column: pa.ChunkedArray) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the distinct values of a column, and the position of each row's; -1 if missing."""
     encoded = column.combine_chunks().dictionary_encode()
     values = encoded.dictionary.to_numpy(zero_copy_only=False).astype(object)

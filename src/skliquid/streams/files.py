@@ -9,30 +9,48 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from skliquid.streams import csv_format
+from skliquid.datasets.csv_dialect import Dialect, GivenDialect
 from skliquid.streams.casting import cast_columns
 from skliquid.streams.column_types import ColumnType, ColumnTypes, check_chosen
+from skliquid.streams.csv_format import CsvFormat
 from skliquid.streams.data_paths import data_paths, format_of
 
 Where: TypeAlias = Callable[[int], str]
 """Says where a row of a table is, for errors."""
 
 _FINGERPRINT_BYTES = 1 << 16
+_FIND_ALL = GivenDialect()
 
 
 class DataFiles:
     """The rows of a file, or of the files of a folder in the order of their names.
 
     ``column_types`` are the types of their columns, where ``chosen`` replaces those in the files.
+    CSV files are read in the dialect ``given``; what is None in it is found in each file.
     """
 
-    def __init__(self, path: str | PathLike[str], chosen: Mapping[str, ColumnType] | None = None):
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        chosen: Mapping[str, ColumnType] | None = None,
+        given: GivenDialect = _FIND_ALL,
+    ):
         self.path = Path(path)
         self.paths = data_paths(self.path)
-        self._format = format_of(self.paths)
-        self.are_csv = self._format is csv_format  # with columns that are read like the first's
+        self._format = format_of(self.paths, given)
         self.chosen: Mapping[str, ColumnType] = {} if chosen is None else chosen
         self.column_types = self._common_types()
+
+    @property
+    def are_csv(self) -> bool:
+        """Whether these are CSV files, of which all columns are read like those of the first."""
+        return isinstance(self._format, CsvFormat)
+
+    @property
+    def dialects(self) -> list[Dialect]:
+        """How each CSV file is written; nothing for Parquet files."""
+        reader = self._format
+        return [reader.dialect(p) for p in self.paths] if isinstance(reader, CsvFormat) else []
 
     def _common_types(self) -> ColumnTypes:
         first, *others = self.paths
@@ -103,7 +121,7 @@ def _regrouped(tables: Iterable[pa.Table], n_rows: int) -> Iterator[pa.Table]:
     """Yield the same rows in tables of ``n_rows``, of which only the last may be shorter."""
     waiting: list[pa.Table] = []
     for table in tables:
-        rows = pa.concat_tables([*waiting, table])
+        rows = pa.concat_tables([*waiting, table], promote_options="permissive")
         while len(rows) >= n_rows:
             yield rows.slice(0, n_rows)
             rows = rows.slice(n_rows)

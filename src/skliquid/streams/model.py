@@ -1,6 +1,6 @@
 """StreamedModel: the result of training on a file, saved and used for predictions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -14,15 +14,19 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skliquid.arrays import Floats
+from skliquid.datasets.columns import check_column
+from skliquid.datasets.csv_dialect import GivenDialect
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.streams.casting import with_booleans
 from skliquid.streams.column_types import ColumnType, ColumnTypes
 from skliquid.streams.encoding import Encoding
 from skliquid.streams.files import DataFiles
+from skliquid.streams.unseen import Unseen, unseen_in
 from skliquid.streams.whole_file import read_whole, write_whole
 from skliquid.voting import winner
 
 _ROWS_AT_ONCE = 8192
+_ID: ColumnType = "id"
 _INTERCHANGEABLE = ({"code", "number"}, {"code", "text"})
 """Types of columns in Parquet files of which each can be read as the other."""
 
@@ -30,17 +34,18 @@ _INTERCHANGEABLE = ({"code", "number"}, {"code", "text"})
 class Predictions(NamedTuple):
     """The classes and class probabilities of some rows, compared with their labels.
 
-    ``n_labelled`` rows have a label; ``n_correct`` of them were predicted correctly, and
-    ``n_unknown`` have a label that is not a class of the model. In the columns ``unseen`` all
-    categories are absent from the training data.
+    ``ids`` are the columns that were asked for. ``n_labelled`` rows have a label; ``n_correct`` of
+    them were predicted correctly, and ``n_unknown`` have a label that is not a class of the model.
+    ``unseen`` are the categories that the model does not know, by column.
     """
 
     classes: NDArray[Any]
     probabilities: Floats
+    ids: pa.Table
+    unseen: Mapping[str, Unseen]
     n_correct: int = 0
     n_labelled: int = 0
     n_unknown: int = 0
-    unseen: frozenset[str] = frozenset()
 
 
 @dataclass(eq=False)
@@ -64,7 +69,10 @@ class StreamedModel:
     settings : dict
         Hashes of all that the bits depend on, if there was a checkpoint.
     n_rows, n_scored, n_correct : int
-        Number of rows trained on, predicted before training on them, and predicted correctly.
+        Number of rows read, predicted before training on them, and predicted correctly.
+    confusion : array of shape (n_classes, n_classes) or None
+        How often held-out rows of each class (a row of the array) were predicted as each class (a
+        column); None if no rows were held out, or training is not finished.
     """
 
     ensemble: LiquidEnsembleClassifier
@@ -78,6 +86,14 @@ class StreamedModel:
     n_rows: int = 0
     n_scored: int = 0
     n_correct: int = 0
+    confusion: NDArray[np.int64] | None = None
+
+    @property
+    def test_accuracy(self) -> float:
+        """The accuracy on held-out rows, NaN if there are none."""
+        if self.confusion is None or not self.confusion.any():
+            return float("nan")
+        return float(np.trace(self.confusion) / self.confusion.sum())
 
     @property
     def accuracy(self) -> float:
@@ -97,28 +113,57 @@ class StreamedModel:
         """Write the model to a file, for ``load_model`` and ``skliquid predict``."""
         write_whole(Path(path), self)
 
-    def predictions(self, path: str | PathLike[str]) -> Iterator[Predictions]:
+    def predictions(
+        self,
+        path: str | PathLike[str],
+        *,
+        ids: Sequence[str] | None = None,
+        separator: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+    ) -> Iterator[Predictions]:
         """Yield the predictions for a Parquet or CSV file, or a folder, some rows at a time.
 
         It must have the columns of the training data. The target is optional, and other columns
-        are ignored.
+        are ignored. Without rows, there is one part without rows.
+
+        Parameters
+        ----------
+        path, separator, decimal, encoding
+            The data, as in :func:`increments_from`; it need not be written like that of training.
+        ids : sequence of str, default=None
+            Columns to keep beside the predictions; None means the ids of training that are there.
         """
-        columns = DataFiles(path).column_types
-        files = DataFiles(path, {k: t for k, t in self.chosen_types.items() if k in columns})
+        given = GivenDialect(separator, decimal, encoding)
+        columns = DataFiles(path, given=given).column_types
+        chosen = {k: t for k, t in self.chosen_types.items() if k in columns and t != "id"}
+        files = DataFiles(path, chosen, given)
+        if ids is None:
+            ids = [k for k, t in self.chosen_types.items() if k in columns and t == "id"]
+        for name in ids:
+            check_column(name, columns, path, parameter="ids (--id)")
         column_types = self.encoding.column_types
         if self.target in columns:
             column_types = column_types | {self.target: self.target_type}
         for name, column_type in column_types.items():
             _check_column(name, column_type, files)
-        return self._predictions(files, column_types)
+        return self._predictions(files, dict.fromkeys(ids, _ID) | column_types, list(ids))
 
-    def _predictions(self, files: DataFiles, column_types: ColumnTypes) -> Iterator[Predictions]:
+    def _predictions(
+        self, files: DataFiles, column_types: ColumnTypes, ids: list[str]
+    ) -> Iterator[Predictions]:
+        known, is_empty = self.encoding.categories, True
         for table, where in files.tables(column_types, _ROWS_AT_ONCE):
+            is_empty = False
             probabilities = self.ensemble.predict_proba(self.encoding.encode(table, where))
             classes = self.ensemble.classes_[winner(probabilities)]
             counts = self._counts(classes, table) if self.target in column_types else (0, 0, 0)
-            unseen = frozenset(self.encoding.unseen(table))
-            yield Predictions(classes, probabilities, *counts, unseen)
+            unseen = unseen_in(table, known)
+            yield Predictions(classes, probabilities, table.select(ids), unseen, *counts)
+        if is_empty:
+            classes = self.ensemble.classes_
+            no_ids = pa.table({name: pa.array([], pa.string()) for name in ids})
+            yield Predictions(classes[:0], np.empty((0, len(classes))), no_ids, {})
 
     def _counts(self, classes: NDArray[Any], table: pa.Table) -> tuple[int, int, int]:
         """Return how many rows are predicted correctly, are labelled, and have an unknown label."""
@@ -128,10 +173,18 @@ class StreamedModel:
         n_unknown = np.sum(~np.isin(present, self.ensemble.classes_))
         return int(np.sum(classes[is_labelled] == present)), len(present), int(n_unknown)
 
-    def unused(self, path: str | PathLike[str]) -> list[str]:
+    def unused(
+        self,
+        path: str | PathLike[str],
+        *,
+        separator: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+    ) -> list[str]:
         """Return the columns of a file or folder that are not in the training data."""
         known = {*self.encoding.column_types, *self.left_out, self.target}
-        return [name for name in DataFiles(path).column_types if name not in known]
+        files = DataFiles(path, given=GivenDialect(separator, decimal, encoding))
+        return [name for name in files.column_types if name not in known]
 
 
 def _check_column(name: str, column_type: ColumnType, files: DataFiles) -> None:

@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from skliquid.datasets.csv_dialect import GivenDialect
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.parameters import check_no_budget
 from skliquid.schedules import JustFastEnough
@@ -22,17 +23,21 @@ from skliquid.streams.value_hash import value_hash
 from skliquid.streams.whole_file import read_whole, write_whole
 
 _TIMES_SCORED = 100
-_NO_EFFECT = ("n_jobs", "verbose")  # on the bits of an ensemble
+_NO_EFFECT = ("n_jobs", "on_interrupt", "verbose")  # on the bits of an ensemble
 
 
 class Progress(NamedTuple):
-    """How far training is; ``cost`` is in sample visits, ``accuracy`` as in ``StreamedModel``."""
+    """How far training is; ``cost`` is in sample visits, ``accuracy`` as in ``StreamedModel``.
+
+    When training is over, held-out rows are scored, and ``n_rows`` are those rows.
+    """
 
     n_rows: int
     n_rows_in_all: int
     n_representatives: int
     cost: int
     accuracy: float
+    stage: Literal["training", "scoring"] = "training"
 
 
 def train_on(
@@ -44,6 +49,10 @@ def train_on(
     classes: Sequence[Any] | None = None,
     column_types: Mapping[str, ColumnType] | None = None,
     sample_size: int = SAMPLE_SIZE,
+    test_size: float = 0.0,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
     checkpoint: str | PathLike[str] | None = None,
     restart: bool = False,
     every: int = 100,
@@ -53,8 +62,11 @@ def train_on(
 
     Parameters
     ----------
-    path, target, classes, column_types, sample_size
+    path, target, classes, column_types, sample_size, separator, decimal, encoding
         The data, as in :func:`increments_from`.
+    test_size : float, default=0.0
+        Share of the rows to hold out, of which at most some 10,000 are. They are never trained on,
+        and score the final ensemble: ``model.test_accuracy`` and ``model.confusion``.
     ensemble : LiquidEnsembleClassifier, default=None
         The ensemble to train a copy of; None means the defaults. ``delegation_rate="auto"`` is just
         fast enough to reach ``n_final`` at the end of the data.
@@ -69,8 +81,8 @@ def train_on(
     every : int, default=100
         Number of increments between checkpoints.
     report : callable, default=None
-        Called with the ``Progress`` after each increment. An exception that it raises ends the
-        training, after a checkpoint has been written.
+        Called with the ``Progress`` after each increment, and after some held-out rows. An
+        exception that it raises ends the training, after a checkpoint has been written.
 
     Returns
     -------
@@ -104,14 +116,21 @@ def train_on(
         classes=classes,
         column_types=column_types,
         sample_size=sample_size,
+        test_size=test_size,
+        separator=separator,
+        decimal=decimal,
+        encoding=encoding,
     )
     file = None if checkpoint is None else Path(checkpoint)
     model = _resumed_or_new(prototype, increments, file, restart)
     model.ensemble.n_jobs = prototype.n_jobs
     increments.encoding = model.encoding
     save = partial(write_whole, file, model) if file else lambda: None
+    report = report or (lambda _: None)
     with threadpool_limits(1, user_api="blas"):  # products are small, and threads only wait
-        _train(model, increments, save, every, report or (lambda _: None))
+        _train(model, increments, save, every, report)
+        if test_size:
+            _score(model, increments, report)
     return model
 
 
@@ -179,7 +198,10 @@ def _settings(prototype: LiquidEnsembleClassifier, increments: Increments) -> di
         "increment_size": increments.increment_size,
         "classes": None if increments.given is None else increments.given.tolist(),
         "sample_size": increments.sample_size,
+        "test_size": float(increments.test_size),
     }
+    for name in GivenDialect._fields:
+        settings[name] = [getattr(dialect, name) for dialect in increments.files.dialects]
     hashes = {name: value_hash(name, value) for name, value in settings.items()}
     return {"data": increments.files.fingerprint()} | hashes
 
@@ -198,14 +220,32 @@ def _train(
             model.n_correct += int(np.sum(ensemble.predict(X) == y))
             model.n_scored += len(y)
         ensemble.partial_fit(X, y, classes=model.classes)
-        model.n_rows += len(y)
+        model.n_rows = min((n_before + 1) * increments.increment_size, increments.n_rows)
         if (n_before + 1) % every == 0:
             save()
-        n_left = len(ensemble.delegation_graph_.representatives)
-        cost = ensemble.training_cost_.total
         try:
-            report(Progress(model.n_rows, increments.n_rows, n_left, cost, model.accuracy))
+            report(_progress(model, model.n_rows, increments.n_rows))
         except BaseException:
             save()
             raise
     save()
+
+
+def _progress(model: StreamedModel, n_rows: int, n_rows_in_all: int, **stage: Any) -> Progress:
+    n_left = len(model.ensemble.delegation_graph_.representatives)
+    cost = model.ensemble.training_cost_.total
+    return Progress(n_rows, n_rows_in_all, n_left, cost, model.accuracy, **stage)
+
+
+def _score(
+    model: StreamedModel, increments: Increments, report: Callable[[Progress], None]
+) -> None:
+    """Count the predictions for held-out rows, by class."""
+    classes, ensemble = model.classes, model.ensemble
+    confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
+    n_in_all = model.n_rows - ensemble.n_samples_seen_
+    for X, y in increments.test_rows():
+        pairs = np.searchsorted(classes, y), np.searchsorted(classes, ensemble.predict(X))
+        np.add.at(confusion, pairs, 1)
+        report(_progress(model, int(confusion.sum()), n_in_all, stage="scoring"))
+    model.confusion = confusion

@@ -11,7 +11,7 @@ import joblib
 from skliquid.streams.reason import reason
 
 _T = TypeVar("_T")
-_NAME, _FIRST_BYTES = b"skliquid ", b"skliquid 5\n"
+_NAME, _FIRST_BYTES = b"skliquid ", b"skliquid 6\n"
 """How a file begins; the SHA-256 of the rest comes next. The number is raised when older files can
 no longer be read."""
 _START = len(_FIRST_BYTES) + sha256().digest_size

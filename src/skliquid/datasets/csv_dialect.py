@@ -1,0 +1,196 @@
+"""Dialects of CSV files: what separates cells, the decimal mark, and the encoding."""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from skliquid.datasets.table import MISSING
+
+SEPARATORS = (",", ";", "\t", "|")
+"""Separators that are found without being given."""
+
+FIRST_BYTES = 1 << 16
+"""Bytes in which a dialect is found."""
+
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),  # it begins like that of UTF-16
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_FIRST_LINE_OF_EXCEL = re.compile(r'"?sep=([^"\r\n])"?(\r\n?|\n)')
+_Rows = list[list[str]]
+
+
+class Dialect(NamedTuple):
+    """How a CSV file is written, and how many lines precede the names of its columns."""
+
+    separator: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8"
+    n_skipped: int = 0
+
+
+class GivenDialect(NamedTuple):
+    """What a user says about CSV files; what is None is found in their first bytes."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+    def checked(self) -> "GivenDialect":
+        """Return the same, or raise if a value is not possible."""
+        separator, decimal, encoding = self
+        if separator is not None and not _is_separator(separator):
+            raise ValueError(
+                f"separator must be one ASCII character, and not a quote or the end of a line: got "
+                f"{separator!r}. Give one like ';', or leave it out."
+            )
+        if decimal not in (None, ".", ","):
+            raise ValueError(f"decimal must be '.' or ',': got {decimal!r}. Choose one of them.")
+        if separator is not None and separator == decimal:
+            raise ValueError(
+                f"separator and decimal must differ: both are {decimal!r}. Leave one of them out."
+            )
+        return self._replace(encoding=encoding and _encoding_name(encoding))
+
+
+def _is_separator(text: object) -> bool:
+    return isinstance(text, str) and len(text) == 1 and text.isascii() and text not in '"\r\n'
+
+
+def _encoding_name(encoding: str) -> str:
+    """Return Python's name of an encoding, or raise if there is none."""
+    try:
+        b" ".decode(encoding, errors="replace")  # refuses codecs that are not for text
+        name = codecs.lookup(encoding).name
+    except (LookupError, TypeError) as error:
+        raise ValueError(
+            f"encoding must be one that Python knows: got {encoding!r}. Give one like 'cp1252', "
+            "which Windows uses in Western Europe, or 'utf-16'."
+        ) from error
+    return "utf-8" if name == "utf-8-sig" else name
+
+
+def find_dialect(
+    first_bytes: bytes, given: GivenDialect, path: object, *, is_whole: bool
+) -> Dialect:
+    r"""Return how a CSV file is written, as far as it is not given.
+
+    Parameters
+    ----------
+    first_bytes : bytes
+        How the file begins.
+    given : GivenDialect
+        What the user says.
+    path : path
+        The file, for errors.
+    is_whole : bool
+        Whether the first bytes are the whole file, whose last row is then complete.
+
+    Examples
+    --------
+    >>> find_dialect(b"kg;town\n3,14;Bonn\n", GivenDialect(), "a.csv", is_whole=True)
+    Dialect(separator=';', decimal=',', encoding='utf-8', n_skipped=0)
+    """
+    encoding = given.encoding or _encoding(first_bytes, path)
+    text = first_bytes.decode(encoding, errors="replace").removeprefix("\ufeff")
+    if first_line := _FIRST_LINE_OF_EXCEL.match(text):
+        text = text[first_line.end() :]
+        given = given._replace(separator=given.separator or first_line[1])
+    separators = [s for s in SEPARATORS if s != given.decimal]
+    separator = given.separator or _separator(text, separators, is_whole)
+    decimal = given.decimal or _decimal(text, separator, is_whole)
+    return Dialect(separator, decimal, encoding, 1 if first_line else 0)
+
+
+def _encoding(first_bytes: bytes, path: object) -> str:
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if first_bytes.startswith(mark):
+            return encoding
+    if b"\0" in first_bytes:
+        likely = "utf-16-le" if b"\0" in first_bytes[1::2] else "utf-16-be"
+        raise ValueError(
+            f"A CSV file must be text in UTF-8, unless its encoding is given: {path} has zero "
+            f"bytes, as UTF-16 has, and no byte order mark. Give encoding={likely!r} (on the "
+            f"command line --encoding {likely}), or write the file again in UTF-8."
+        )
+    return "utf-8"
+
+
+def _rows(text: str, separator: str, is_whole: bool) -> _Rows:
+    """Return the rows in the beginning of a file, without the last if it may be cut off."""
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    rows = [row for row in _until_error(lines) if row]
+    return rows if is_whole or len(rows) < 2 else rows[:-1]
+
+
+def _until_error(lines: Iterator[list[str]]) -> Iterator[list[str]]:
+    try:
+        yield from lines
+    except csv.Error:  # reported when the file is read
+        return
+
+
+def _separator(text: str, separators: Sequence[str], is_whole: bool) -> str:
+    """Return what separates the names in the first line, and cells best in the others."""
+    rows = {separator: _rows(text, separator, is_whole) for separator in separators}
+    several = [s for s in separators if rows[s] and len(rows[s][0]) > 1]
+    return max(several or separators, key=lambda separator: _quality(rows[separator]))
+
+
+def _quality(rows: _Rows) -> tuple[float, float, int]:
+    """Return how many rows are as long as the first, how many cells are one value, and columns."""
+    if not rows:
+        return 0, 0, 0
+    n_columns = len(rows[0])
+    lengths = [len(row) == n_columns for row in rows]
+    cells = [_is_one_value(cell) for row in rows[1:] for cell in row]
+    return sum(lengths) / len(rows), sum(cells) / max(len(cells), 1), n_columns
+
+
+def _is_one_value(cell: str) -> bool:
+    return not any(s in cell for s in SEPARATORS) or bool(_NUMBERS[","].fullmatch(cell.strip()))
+
+
+_NUMBERS = {
+    mark: re.compile(rf"[+-]?(\d+|\d*[{mark}]\d+|\d+[{mark}])([eE][+-]?\d+)?") for mark in ",."
+}
+_LIKE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[,.]\d{3}")
+
+
+def _decimal(text: str, separator: str, is_whole: bool) -> str:
+    """Return the decimal mark of more columns; a comma only if it does not separate cells."""
+    rows = _rows(text, separator, is_whole)
+    columns = list(zip(*(row for row in rows[1:] if len(row) == len(rows[0])), strict=True))
+    commas, points = (sum(_evidence(column, mark) for column in columns) for mark in ",.")
+    return "," if separator != "," and 0 < commas >= points else "."
+
+
+def _evidence(column: Sequence[str], mark: str) -> float:
+    """Return 1 if a column holds numbers with this decimal mark, and less if it is doubtful.
+
+    Numbers like 1,234 may have three decimals, unless others in the column have none.
+    """
+    cells = [cell.strip() for cell in column if cell.strip() not in MISSING]
+    marked = [cell for cell in cells if mark in cell]
+    if not marked or not all(map(_NUMBERS[mark].fullmatch, cells)):
+        return 0
+    if not all(map(_LIKE_THOUSANDS.fullmatch, marked)):
+        return 1
+    return 0.5 if len(marked) == len(cells) else 0
+
+
+def with_decimal_points(column: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a column with points for decimal commas, if all its values are such numbers.
+
+    Examples
+    --------
+    >>> with_decimal_points(("3,14", "?", "2")), with_decimal_points(("a,b", "1,5"))
+    (('3.14', '?', '2'), ('a,b', '1,5'))
+    """
+    are_numbers = all(cell in MISSING or _NUMBERS[","].fullmatch(cell) for cell in column)
+    return tuple(cell.replace(",", ".") for cell in column) if are_numbers else column
