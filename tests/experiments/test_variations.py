@@ -8,6 +8,7 @@ from skliquid.experiments.trial import Trial
 from skliquid.experiments.variations import (
     comparisons,
     mean_distance,
+    unpublished_figure,
     variation_figure,
     variation_table,
 )
@@ -151,7 +152,30 @@ def test_a_scan_has_a_panel_of_numbers_and_one_of_shares():
 
 def test_other_variations_are_marks_by_dataset_and_setting():
     mine = experiment(candidates=["voters", "representatives"])
-    (panel,) = variation_figure(mine, results(mine, lambda _: 0.58)).axes
+    found = results(mine, lambda _: 0.58)
+    (panel,) = variation_figure(mine, found).axes
     assert panel.get_title() == "u = 65, rate 0.05"
-    assert [tick.get_text() for tick in panel.get_yticklabels()] == ["heart", "mean"]
+    assert [tick.get_text() for tick in panel.get_yticklabels()] == ["heart"]
     assert panel.lines[0].get_label() == "any voter"
+    found += results(mine, lambda _: 0.58, dataset="spambase")
+    (panel,) = variation_figure(mine, found).axes
+    assert [tick.get_text() for tick in panel.get_yticklabels()] == ["heart", "spambase", "mean"]
+
+
+@pytest.mark.parametrize(
+    "levels",
+    [{"candidates": ["voters", "representatives"]}, {"features_per_voter": [10, 20, 0.5]}],
+    ids=["marks", "scan"],
+)
+def test_where_nothing_is_published_the_measure_itself_is_drawn(levels):
+    mine = experiment(**levels)
+    found = results(mine, lambda _: 0.58)
+    assert unpublished_figure(mine, found) is None
+    found += results(mine, lambda _: 0.7, dataset="data/own.csv")
+    figure = unpublished_figure(mine, found)
+    figure.draw_without_rendering()
+    words = [text.get_text() for text in figure.legends[0].texts]
+    names = [tick.get_text() for tick in figure.axes[0].get_yticklabels()]
+    assert "own.csv" in (words if "features_per_voter" in levels else names)
+    values = np.concatenate([line.get_xydata().ravel() for line in figure.axes[0].lines])
+    assert np.isclose(values, 0.7015).any()

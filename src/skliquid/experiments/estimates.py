@@ -17,6 +17,8 @@ from skliquid.experiments.spec import Experiment
 from skliquid.experiments.trial import Trial
 
 Results = Sequence[tuple[Trial, Result]]
+Shown = Sequence[tuple[Experiment, Results]]
+"""The experiments of a report, with their results."""
 Key = tuple[Any, ...]
 MARK, EMPTY = "*", "-"
 _VOTE_SCORES = ("accuracy", "f1_first", "f1_second", "f1_macro", "balanced_accuracy")
@@ -29,10 +31,11 @@ _RECORDED = (
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and its standard error; NaN where there are too few values."""
+    """A mean, its standard error and the number of values; NaN where there are too few values."""
 
     mean: float
     error: float = math.nan
+    n_values: int = 0
 
     @classmethod
     def of(cls, values: Iterable[float | None]) -> "Estimate":
@@ -41,8 +44,14 @@ class Estimate:
         numbers = numbers[~np.isnan(numbers)]
         mean = float(numbers.mean()) if len(numbers) else math.nan
         if len(numbers) < 2:
-            return cls(mean)
-        return cls(mean, float(numbers.std(ddof=1) / math.sqrt(len(numbers))))
+            return cls(mean, n_values=len(numbers))
+        error = float(numbers.std(ddof=1) / math.sqrt(len(numbers)))
+        return cls(mean, error, len(numbers))
+
+    def minus(self, other: "Estimate") -> "Estimate":
+        """Return the difference to another estimate, as if the two were independent."""
+        n_values = min(self.n_values, other.n_values)
+        return Estimate(self.mean - other.mean, math.hypot(self.error, other.error), n_values)
 
     def differs_from(self, value: float | None) -> bool:
         """Return whether ``value``, printed with three digits, is two standard errors away."""
@@ -89,7 +98,7 @@ def estimates(
     costs = {group[:-1]: m["cost"].mean for group, m in measured.items() if group[-1] == direct}
     for group, measures in measured.items():
         cost, whole = measures["cost"], costs.get(group[:-1]) or math.nan
-        measures["cost"] = Estimate(cost.mean / whole, cost.error / whole)
+        measures["cost"] = Estimate(cost.mean / whole, cost.error / whole, cost.n_values)
     return measured
 
 
@@ -121,6 +130,18 @@ def by_method(
     return groups
 
 
+def trials_of_each(results: Results) -> int:
+    """Return the number of trials of each method on each dataset, in the mean."""
+    methods = {(t.data, t.protocol, str(sorted(t.method.items()))) for t, _ in results}
+    return round(len(results) / len(methods)) if methods else 0
+
+
 def datasets_of(results: Results) -> list[str]:
     """Return the datasets of the results, ``file::target`` for each target of a file."""
     return list(dict.fromkeys(trial.data for trial, _ in results))
+
+
+def short_name(dataset: str) -> str:
+    """Return the name of a dataset, or of a file without its folders, for figures."""
+    file, separator, target = dataset.partition("::")
+    return f"{Path(file).name}{separator}{target}"

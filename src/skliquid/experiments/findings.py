@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import pandas as pd
 
-from skliquid.experiments.estimates import Estimate, Results, by_method
+from skliquid.experiments.estimates import Estimate, Results, Shown, by_method
 from skliquid.experiments.methods import Result
 from skliquid.experiments.spec import Experiment
 from skliquid.experiments.tables import TITLES, results_table
-from skliquid.experiments.variations import comparisons, mean_distance
+from skliquid.experiments.variations import nearest_variations
 
 
-def findings(experiments: Sequence[tuple[Experiment, Results]]) -> list[str]:
+def findings(experiments: Shown) -> list[str]:
     """Return a sentence or two for each experiment that has results."""
     sentences: list[str] = []
     for experiment, results in experiments:
@@ -90,11 +90,8 @@ def _highest(groups: Mapping[tuple[str, str], Sequence[Result]], name: str, temp
 
 
 def _variations_findings(experiment: Experiment, results: Results) -> Iterator[str]:
-    frame = comparisons(experiment, results).dropna(subset="published")
-    groups = frame.groupby("variation", sort=False)
-    nearest = sorted([(*mean_distance(part), name) for name, part in groups], key=lambda s: s[0])
     texts = []
-    for distance, n_within, n_known, name in nearest[:4]:
+    for distance, n_within, n_known, name in nearest_variations(experiment, results)[:4]:
         count = f" ({n_within} of {n_known} within two standard errors)" if n_known else ""
         texts.append(f"{name}: {distance:.4f}{count}")
     if texts:

@@ -36,7 +36,7 @@ _CAPTIONS = {
     "ours": "Our rules: after the final fit, scaled and one-hot; macro F1.",
 }
 _NAMES = ("dataset", "ensemble", "measure", "protocol")
-_NUMBERS = ("published", "mean", "standard_error", "differs")
+_NUMBERS = ("published", "mean", "standard_error", "trials", "differs")
 _MEASURES = {"accuracy": "acc", "f1": "F1", "cost": "cost"}
 _LATEX = str.maketrans({c: f"\\{c}" for c in "&%$#_{}"} | {"±": r"$\pm$", "<": "$<$"})
 _MARKDOWN = str.maketrans({c: f"\\{c}" for c in "\\`*_[]<>|"} | {"\n": " "})
@@ -111,7 +111,8 @@ def results_table(experiment: Experiment, results: Results) -> Table:
             cells += [estimate.text(value)] * is_shown
             names = (dataset, row.label, measure, protocol, "" if value is None else value)
             differs = estimate.differs_from(value) if is_shown else ""
-            values.append((*names, estimate.mean, estimate.error, differs))
+            numbers = (estimate.mean, estimate.error, estimate.n_values)
+            values.append((*names, *numbers, differs))
         rows.append(cells)
     columns = ["published"] * bool(printed) + [TITLES[protocol] for protocol in protocols]
     header = ["dataset", "ensemble", *map(", ".join, product(_MEASURES.values(), columns))]

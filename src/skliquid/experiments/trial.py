@@ -20,7 +20,7 @@ from skliquid.experiments.methods import Result, run
 from skliquid.experiments.protocols import PROTOCOLS, VARIATIONS, halves
 
 _libraries = cache(ThreadpoolController)  # to search for them takes longer than some trials
-_UNRELATED = ("cli", "cluster", "datasets", "experiments", "plotting", "streams")
+_UNRELATED = ("cli", "cluster", "datasets", "experiments", "html", "plotting", "streams")
 _RELATED = tuple(f"experiments/{n}.py" for n in ("methods", "protocols", "real_adaboost", "trial"))
 
 
