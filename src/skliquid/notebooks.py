@@ -44,7 +44,7 @@ class ShownInNotebooks(ABC):
 
     def _get_doc_link(self) -> str:
         address = documentation()
-        return address and f"{address}/api.html#skliquid.{type(self).__name__}"
+        return address and f"{address}/api/ensemble.html#skliquid.{type(self).__name__}"
 
 
 @cache

@@ -1,44 +1,62 @@
-"""tabular_pipeline: an ensemble for tables with categories and missing values."""
+"""tabular_pipeline: an ensemble for tables with categories, dates, texts and missing values."""
 
-import warnings
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from decimal import Decimal
-from math import isnan
-from numbers import Real
+from collections.abc import Mapping
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
-from sklearn.utils import check_array
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from skliquid.checks import refuse_lazy_frame
+from skliquid.column_encoders import (
+    TextEncoder,
+    class_steps,
+    column_encoder,
+    date_steps,
+    frequent_classes,
+)
 from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.table_columns import as_table, column_types, text_of
+from skliquid.user_warnings import warn_user
 
-_POLARS_CATEGORIES = ("Boolean", "Categorical", "Enum", "Object", "String")
+__all__ = ["TableEncoder", "column_encoder", "tabular_pipeline", "text_of"]
+
+_USED = ("number", "category", "many", "text", "date")
 
 
-def tabular_pipeline(classifier: Any = None, **parameters: Any) -> Pipeline:
-    """Return an ensemble that takes tables with numbers, categories and missing values.
+def tabular_pipeline(
+    classifier: Any = None, *, random_state: Any = None, **parameters: Any
+) -> Pipeline:
+    """Return an ensemble that takes tables as they are: categories, dates, texts, missing values.
 
-    Numerical columns are scaled; missing numbers are imputed by the median, and get an indicator
-    column if the training data has any. Columns of text, categories and booleans get a one-hot
-    encoding, not an ordinal one; a missing value is a category, and an empty text another.
-    Categories with the same text are the same, such as True and ``"True"``. Of more than 50
-    categories the rare ones share one column, with those that were not in the training data. Other
-    columns, such as dates, are left out with a warning that names them, and columns without any
-    value in the training data without a warning; ``pipeline["encoder"].left_out_`` holds both.
+    What becomes of a column depends on what it holds in the training data:
+
+    - **Numbers** are scaled; missing ones are imputed by the median and get an indicator column.
+      Durations are numbers of seconds.
+    - **Categories**, which are text, categorical types and booleans with up to 50 different values,
+      get a one-hot encoding. A missing value is a category, and an empty text another. Categories
+      with the same text are the same, such as True and ``"True"``. Those that were not in the
+      training data have no column, or share that of the rarest.
+    - **Many categories**: more than 50. They are encoded by the share of each class among the
+      training rows that have them (:class:`~sklearn.preprocessing.TargetEncoder`), and by their
+      spelling, as 30 components of groups of three and four characters.
+    - **Texts**: the same, with eight words or more on average. They are encoded by their words, as
+      30 components.
+    - **Dates**: types of dates, and text like ``"2024-01-31"`` or ``"2024-01-31T09:30:00Z"``, the
+      format of ISO 8601. They become days since 1970, year, month, day, weekday and hour, and
+      positions in the year, the week and the day, as far as these vary. Dates with a time zone are
+      read by the clock of UTC.
+
+    Columns of other types, such as periods of pandas and lists of polars, are left out with a
+    warning that names them; columns without any value in the training data, or with the same date
+    in all rows, without a warning. ``pipeline["encoder"].left_out_`` has both.
 
     Parameters
     ----------
     classifier : classifier, default=None
         What follows the encoding; None means ``LiquidEnsembleClassifier(**parameters)``.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the encoding of texts and many categories, and the ensemble.
     **parameters
         Parameters of the ensemble.
 
@@ -56,44 +74,80 @@ def tabular_pipeline(classifier: Any = None, **parameters: Any) -> Pipeline:
     True
     """
     if classifier is None:
-        classifier = LiquidEnsembleClassifier(**parameters)
+        classifier = LiquidEnsembleClassifier(random_state=random_state, **parameters)
     elif parameters:
         raise ValueError(
             f"parameters are those of LiquidEnsembleClassifier: {sorted(parameters)[0]!r} cannot "
             "be given to another classifier. Set it there."
         )
-    return Pipeline([("encoder", TableEncoder()), ("classifier", classifier)])
+    return Pipeline([("encoder", TableEncoder(random_state)), ("classifier", classifier)])
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Turns a table into scaled numbers and one-hot categories, as in :func:`tabular_pipeline`.
+    """Turns a table into numbers, as in :func:`tabular_pipeline`.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None, default=None
+        Seeds the encoding of texts and of columns with many categories.
 
     Attributes
     ----------
     encoder_ : ColumnTransformer
         The fitted transformer of the columns that are used.
+    column_types_ : dict
+        What each column holds, by name, or by position in an array: ``"number"``, ``"category"``,
+        ``"many"`` (categories), ``"text"``, ``"date"``, ``"constant"`` (a date), ``"empty"``, or
+        a type that is not used.
     left_out_ : dict
-        Columns that are not used, by name, or by position in an array: the type of those that hold
-        neither numbers nor categories, and ``"empty"`` for those without a value in training.
+        Those that are not used, with their types.
     """
 
+    def __init__(self, random_state: Any = None):
+        self.random_state = random_state
+
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn medians, scales and categories from a data frame or array."""
-        self.fit_transform(X)
+        """Learn how to encode the columns of a data frame or array.
+
+        Parameters
+        ----------
+        X : data frame, or array-like of shape (n_samples, n_columns)
+            The rows.
+        y : array-like of shape (n_samples,), default=None
+            Classes. Without them, many categories are encoded by their spelling alone.
+
+        Returns
+        -------
+        self : TableEncoder
+            The encoder.
+        """
+        self.fit_transform(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Learn medians, scales and categories, and return the table as numbers."""
-        table = _as_table(X)
-        column_types = _column_types(table)
-        types = list(column_types.values())
-        self.left_out_ = {k: t for k, t in column_types.items() if t not in ("number", "category")}
-        _check_left_out(self.left_out_, n_columns=len(types))
-        self.encoder_ = column_encoder(
-            numbers=[k for k, column_type in enumerate(types) if column_type == "number"],
-            categories=[k for k, column_type in enumerate(types) if column_type == "category"],
-        )
-        encoded = self.encoder_.fit_transform(table)
+        """Learn how to encode the columns, and return the table as numbers.
+
+        Many categories are encoded by the classes of other rows, which ``transform`` does not do.
+
+        Parameters
+        ----------
+        X : data frame, or array-like of shape (n_samples, n_columns)
+            The rows.
+        y : array-like of shape (n_samples,), default=None
+            Classes.
+
+        Returns
+        -------
+        numbers : array of shape (n_samples, n_features_out)
+            The encoded rows.
+        """
+        table = as_table(X)
+        self.column_types_ = column_types(table)
+        self.left_out_ = {k: t for k, t in self.column_types_.items() if t not in _USED}
+        _check_left_out(self.left_out_, n_columns=len(self.column_types_))
+        classes = frequent_classes(y) if self._positions("many") else None
+        self.encoder_ = self._column_encoder(has_classes=classes is not None)
+        encoded = self.encoder_.fit_transform(table, classes)
         for name in {"n_features_in_", "feature_names_in_"} & vars(self.encoder_).keys():
             setattr(self, name, getattr(self.encoder_, name))
         return encoded
@@ -101,139 +155,41 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Return a table as an array of numbers of shape (n_samples, n_features_out)."""
         check_is_fitted(self)
-        return self.encoder_.transform(_as_table(X))
+        return self.encoder_.transform(as_table(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return names like ``"categories__town_Oslo"``, ``"categories__town_"`` for missing."""
         check_is_fitted(self)
         return self.encoder_.get_feature_names_out(input_features)
 
-
-def column_encoder(*, numbers: Sequence[Any], categories: Sequence[Any]) -> ColumnTransformer:
-    """Return the transformer of the columns ``numbers`` and ``categories``, by position or name."""
-    number_steps = make_pipeline(
-        FunctionTransformer(_as_numbers, feature_names_out="one-to-one"),
-        SimpleImputer(strategy="median", add_indicator=True),
-        StandardScaler(),
-    )
-    category_steps = make_pipeline(
-        FunctionTransformer(_as_text, feature_names_out="one-to-one"),
-        OneHotEncoder(
-            handle_unknown="infrequent_if_exist",
-            max_categories=50,
-            sparse_output=False,
-            feature_name_combiner=_category_name,
-        ),
-    )
-    steps = [("numbers", number_steps, numbers), ("categories", category_steps, categories)]
-    # always arrays: a data frame may turn None, which is a category here, into another value
-    return ColumnTransformer(steps).set_output(transform="default")
-
-
-def _category_name(column: str, category: str | None) -> str:
-    """Return the name of a category's column: "None" is a text, so a missing one has no text."""
-    return f"{column}_{'' if category is None else category or repr(category)}"
-
-
-def _as_table(X: Any) -> Any:
-    """Return a data frame, whose columns have different names, or an array of two dimensions."""
-    refuse_lazy_frame("X", X)
-    if not _is_frame(X):
-        return check_array(X, dtype=None, ensure_all_finite=False)
-    if repeated := [name for name, count in Counter(X.columns).items() if count > 1]:
-        raise ValueError(
-            f"Columns must have different names: X has {repeated[0]!r} more than once. Rename one."
+    def _column_encoder(self, *, has_classes: bool) -> ColumnTransformer:
+        seed, many = self.random_state, self._positions("many")
+        others = [
+            ("dates", date_steps(), self._positions("date")),
+            ("classes", class_steps(seed), many if has_classes else []),
+            ("spelling", TextEncoder("spelling", seed), many),
+            ("words", TextEncoder("words", seed), self._positions("text")),
+        ]
+        return column_encoder(
+            numbers=self._positions("number"),
+            categories=self._positions("category"),
+            others=[step for step in others if step[2]],
         )
-    return X
 
-
-def _is_frame(table: Any) -> bool:
-    return hasattr(table, "columns") and hasattr(table, "dtypes")
-
-
-def _column_types(table: Any) -> dict[Any, str]:
-    """Return "number", "category", or what else a column holds, by its name or position."""
-    if _is_frame(table):
-        return {name: _column_type(table[name]) for name in table.columns}
-    return {k: "number" if _has_value(column) else "empty" for k, column in enumerate(table.T)}
-
-
-def _column_type(column: Any) -> str:
-    dtype = column.dtype
-    if not _has_value(column):
-        return "empty"
-    if hasattr(dtype, "is_numeric"):  # as in polars
-        is_category = dtype.base_type().__name__ in _POLARS_CATEGORIES
-        return "number" if dtype.is_numeric() else "category" if is_category else str(dtype)
-    value = dtype.type
-    if value is np.object_:
-        return "number" if _are_measured(column) else "category"
-    if issubclass(value, str | bool | np.bool_) or value.__name__ == "CategoricalDtypeType":
-        return "category"
-    is_number = issubclass(value, Real | Decimal) and value is not np.timedelta64
-    return "number" if is_number else str(dtype)
-
-
-def _has_value(column: Any) -> bool:
-    return any(text_of(value) is not None for value in column)
-
-
-def _are_measured(column: Any) -> bool:
-    """Return whether objects are numbers, not all of them integers, which may be codes."""
-    present = [value for value in column if text_of(value) is not None]
-    are_numbers = all(isinstance(v, Real | Decimal) and not isinstance(v, bool) for v in present)
-    return are_numbers and any(value != value // 1 for value in present)
+    def _positions(self, wanted: str) -> list[int]:
+        return [k for k, t in enumerate(self.column_types_.values()) if t == wanted]
 
 
 def _check_left_out(left_out: Mapping[Any, str], *, n_columns: int) -> None:
-    """Warn of columns that hold something else than numbers and categories, or raise if all do."""
+    """Warn of columns that are not used, or raise if all are."""
     texts = {name: f"{name!r} ({column_type})" for name, column_type in left_out.items()}
     if left_out and len(left_out) == n_columns:
         raise ValueError(
-            "X must have a column of numbers, text, categories or booleans: there is none among "
-            f"{', '.join(texts.values())}. Convert one of them, or fill one in."
+            "X must have a column of numbers, text, categories, booleans or dates: there is none "
+            f"among {', '.join(texts.values())}. Convert one of them, or fill one in."
         )
-    if others := [texts[name] for name in left_out if left_out[name] != "empty"]:
-        warnings.warn(
-            f"Columns that hold neither numbers nor categories are left out: {', '.join(others)}. "
-            "Convert them, or drop them.",
-            stacklevel=2,
+    if others := [texts[name] for name in left_out if left_out[name] not in ("constant", "empty")]:
+        warn_user(
+            "Columns that hold neither numbers, categories, texts nor dates are left out: "
+            f"{', '.join(others)}. Convert them, or drop them."
         )
-
-
-def _as_numbers(table: Any) -> Any:
-    """Return columns of numbers as an array, with NaN for missing ones."""
-    if not _is_frame(table):
-        return table
-    columns = [table[name] for name in table.columns]
-    if hasattr(table, "isna"):  # pandas has several missing values, and polars one
-        return np.column_stack([c.to_numpy(dtype=np.float64, na_value=np.nan) for c in columns])
-    return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
-
-
-def _as_text(table: Any) -> NDArray[np.object_]:
-    """Return columns of categories as text, with None for missing ones."""
-    columns = [table[name] for name in table.columns] if _is_frame(table) else table.T
-    texts = [[text_of(value) for value in column] for column in columns]
-    # as objects: one long text in an array of text would make all others as long
-    return np.array(texts, dtype=object).T
-
-
-def text_of(value: Any) -> str | None:
-    """Return a category as text, or None if it is missing.
-
-    A float without a fraction is written as an integer, as pandas makes floats of a column of
-    integers when a value is missing.
-
-    Examples
-    --------
-    >>> text_of(1001.0), text_of(0.5), text_of(True), text_of(float("nan"))
-    ('1001', '0.5', 'True', None)
-    """
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return None
-    if isinstance(value, float | np.floating):
-        if isnan(value):
-            return None
-        value = int(value) if value.is_integer() else float(value)
-    return str(value)

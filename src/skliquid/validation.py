@@ -1,13 +1,14 @@
 """Validation: rows, labels and weights, checked once when they come in."""
 
-import warnings
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.utils import check_array, get_tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import validate_data
@@ -15,13 +16,16 @@ from sklearn.utils.validation import validate_data
 from skliquid.arrays import Floats, Labels, Voters
 from skliquid.calibration import GroupAnswers
 from skliquid.checks import refuse_lazy_frame, refuse_wrong_indices
+from skliquid.diversity import VoterSpec
 from skliquid.pools import takes_sample_weight
 from skliquid.rows import Rows
 from skliquid.training import Rules, Training
+from skliquid.user_warnings import warn_user
 
 _WITHOUT_INDEX_CHECKS = ("lil", "dok", "dia")
 _MOST_CLASSES_TO_NAME = 5
 _FEWEST_ANSWERS = 100  # on fewer, one class may win by chance
+_LARGE, _ROWS_TO_LOOK_AT = 30, 1_000
 
 
 class EvalSet(NamedTuple):
@@ -121,14 +125,31 @@ def warn_if_one_class_wins(group: GroupAnswers | None, classes: NDArray[Any]) ->
     most_common = np.argsort(-shares, kind="stable")[:_MOST_CLASSES_TO_NAME]
     named = ", ".join(f"{shares[k]:.1%} {classes[k]!s}" for k in most_common)
     more = " and others" if len(classes) > len(most_common) else ""
-    warnings.warn(
+    warn_user(
         f"The ensemble predicted the class {winner!s} for all {group.n_rows} rows that it was "
         f"asked about before training on them, but the rows are {named}{more}. If the other "
         "classes matter, set class_weight='balanced', or choose a threshold for predict_proba, "
-        "for example with sklearn.model_selection.TunedThresholdClassifierCV.",
-        UserWarning,
-        stacklevel=3,
+        "for example with sklearn.model_selection.TunedThresholdClassifierCV."
     )
+
+
+def warn_if_unscaled(X: Any, spec: VoterSpec) -> None:
+    """Warn when all voters are linear and see large numbers, from which they learn badly."""
+    are_linear = all(isinstance(voter, SGDClassifier | Perceptron) for voter in spec.estimators)
+    have_maps = any(one is not None for one in spec.maps)
+    if not are_linear or have_maps or scipy.sparse.issparse(X):
+        return
+    sample = X[:: -(-len(X) // _ROWS_TO_LOOK_AT)].astype(np.float64)
+    with np.errstate(over="ignore"):
+        sizes = np.sqrt(np.mean(sample**2, axis=0))
+    if sizes.max() > _LARGE:
+        warn_user(
+            f"Linear voters learn badly from large numbers: those of column {sizes.argmax()} are "
+            f"of the size {sizes.max():.2g} (root mean square). Scale X, for example with "
+            "make_pipeline(StandardScaler(), ensemble), or leave estimator out: the default voters "
+            "scale X by themselves.",
+            ConvergenceWarning,
+        )
 
 
 def check_two_classes(y: NDArray[Any]) -> None:

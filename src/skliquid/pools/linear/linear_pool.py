@@ -1,7 +1,6 @@
 """LinearPool: linear voters in one array, trained by one compiled call per increment."""
 
 import copy
-import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
@@ -22,6 +21,7 @@ from skliquid.pools.linear.problem import LinearProblem
 from skliquid.pools.linear.state import SeparatorState, shuffle_seeds
 from skliquid.pools.pool import VoterPool
 from skliquid.rows import Rows
+from skliquid.user_warnings import warn_user
 
 DOUBTFUL, OVERFLOWN = 1, 2
 _N_LANES = 4
@@ -95,10 +95,9 @@ class LinearPool(VoterPool):
                 )
         n_iter = state.scalars["n_iter"][separators].reshape(len(voters), -1).max(axis=1)
         if problem.tol > -np.inf and np.any(n_iter == own_max_iter):
-            warnings.warn(
+            warn_user(
                 "A voter took max_iter epochs without converging: raise max_iter or scale X.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         return int(n_iter.sum()) * len(rows.y)
 
