@@ -10,9 +10,9 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 SOURCES = $(wildcard src/skliquid/native/*.cpp src/skliquid/native/*.hpp)
 
-.PHONY: help test test-coverage test-oldest test-sanitized build debug check format reproduce reproduce-full docs clean \
+.PHONY: help test test-coverage test-docs test-oldest test-sanitized build debug check format reproduce reproduce-full docs clean \
 	bench bench-start bench-trees bench-accuracy bench-contribution bench-choices bench-drift bench-streams bench-files \
-	bench-cluster
+	bench-cluster bench-replay replay-page
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -73,6 +73,7 @@ bench-accuracy: $(VENV)/installed  ## accuracy, probabilities and cost against o
 	$(BIN)/python benchmarks/interactions.py
 	$(BIN)/python benchmarks/evidence.py --write docs/results/accuracy.md --figure docs/images/accuracy.svg \
 		--reliability docs/images/reliability.png
+	$(BIN)/python benchmarks/trade_offs.py docs/results/accuracy.md docs/images/accuracy_for_cost.svg
 
 bench-contribution: $(VENV)/installed  ## delegation by contribution, by own accuracy and at random, in half an hour or so
 	$(INSTALL) --editable '.[bench]'
@@ -97,13 +98,21 @@ bench-files: $(VENV)/installed  ## memory and rows per second on a file of 2 GB,
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/large_files.py
 
-docs: $(VENV)/installed  ## the pages of docs/ and the API, as a site in out/docs
-	$(INSTALL) --editable '.[docs]'
-	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs out/docs
+docs: $(VENV)/installed-docs  ## the site: pages, gallery and API, in out/docs; only what has changed is made again
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -d out/doctrees docs out/docs
 	@echo "Open out/docs/index.html"
 
+test-docs: docs  ## build the site, and test its links and every page in a browser, if chromium is installed
+	$(BIN)/python -m pytest -n 0 -m site tests/test_site.py
+
+replay-page:  ## rebuild the page of replays from tools/replay; needs node and npm
+	cd tools/replay && npm ci --no-audit --no-fund && npm run build
+
+bench-replay: $(VENV)/installed  ## frames per second of a replay in a browser, in a minute
+	$(BIN)/python benchmarks/replay.py
+
 clean:  ## remove what the other targets created
-	rm -rf out $(VENV) $(VENV)-oldest $(VENV)-sanitized .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
+	rm -rf out docs/auto_examples $(VENV) $(VENV)-oldest $(VENV)-sanitized .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage
 
 # Installing builds the native core: once, and again when its sources change.
 
@@ -119,6 +128,10 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt $(SOURCES)
 	@echo "Installing into $(VENV), and building the native core."
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) --editable '.[test,check]'
+	@touch $@
+
+$(VENV)/installed-docs: $(VENV)/installed
+	$(INSTALL) --editable '.[docs]'
 	@touch $@
 
 $(VENV)-oldest/installed: pyproject.toml CMakeLists.txt $(SOURCES) tests/oldest.txt

@@ -4,6 +4,7 @@ import os
 
 # Threads of OpenMP that wait do not spin: other tests need the cores. It is read on import.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("MPLBACKEND", "Agg")  # displays make figures of pyplot
 
 import numpy as np
 import pytest

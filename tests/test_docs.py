@@ -1,6 +1,10 @@
-"""Pages: the map from the paper to the code, decisions, links, the length of lines."""
+"""Pages: the map from the paper to the code, decisions, links, commands, figures, line lengths."""
 
+import doctest
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,3 +116,48 @@ def test_the_map_of_the_source_names_all_files_that_there_are():
         named = {name.rstrip("/") for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
         files = {path.name for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
         assert named | {"__init__.py", "__pycache__"} == files | {"__init__.py", "__pycache__"}
+
+
+def test_the_commands_of_getting_started_run_on_its_table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "getting_started.md").read_text(encoding="utf-8")
+    before, after = page.split("## Without a line of code")
+    examples = doctest.DocTestParser().get_doctest(before, {}, "page", None, None).examples
+    exec("".join(example.source for example in examples), {})
+    commands = re.findall(r"^\$ skliquid (.+)$", after, re.MULTILINE)
+    assert len(commands) == 2
+    for command in commands:
+        run = [sys.executable, "-m", "skliquid.cli", *shlex.split(command)]
+        subprocess.run(run, check=True, capture_output=True)
+    assert (tmp_path / "predictions.csv").read_text().count("\n") == 51
+
+
+def first_table(text):
+    """Return the first table of a text: cells by column, for each first cell of a row."""
+    lines = re.search(r"(^\|.*\n)+", text, re.MULTILINE)[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return {row[0]: dict(zip(rows[0], row, strict=True)) for row in rows[2:]}
+
+
+def number(cell):
+    return float(cell.replace("∞", "inf"))
+
+
+def test_the_advice_when_to_use_it_has_the_measured_figures():
+    results = (ROOT / "docs" / "results" / "accuracy.md").read_text(encoding="utf-8")
+    measured = first_table(results.split("## Further tables: means")[1])
+    page = first_table((ROOT / "docs" / "when_to_use.md").read_text(encoding="utf-8"))
+    rival = measured["LightGBM, 100 trees"]
+    for method, cells in page.items():
+        for name, error in (("accuracy", 6e-5), ("log-loss", 6e-4), ("ROC-AUC", 6e-4)):
+            assert number(cells[name]) == pytest.approx(number(measured[method][name]), abs=error)
+        for name, column in (("fit time", "fit, CPU ms"), ("predict time", "predict, ms")):
+            ratio = number(measured[method][column]) / number(rival[column])
+            assert number(cells[name]) == pytest.approx(ratio, abs=6e-3)
+
+
+@pytest.mark.parametrize(
+    "name", re.findall(r"\(([a-z_]+\.md)\)", (ROOT / "docs" / "user_guide.md").read_text())
+)
+def test_every_page_of_the_user_guide_has_examples_that_run(name):
+    assert ">>> " in (ROOT / "docs" / name).read_text(encoding="utf-8")
