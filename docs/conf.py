@@ -37,6 +37,7 @@ myst_enable_extensions = ["attrs_block", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings say it in words
+toc_object_entries_show_parents = "hide"
 autosummary_generate = False  # its tables link to the pages of api/
 numpydoc_show_class_members = False
 plot_html_show_formats = plot_html_show_source_link = False

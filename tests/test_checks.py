@@ -39,4 +39,5 @@ def test_the_closest_name_is_suggested_whatever_its_case():
     assert suggestion("zzz", ["max", "random"]) == "Choose one of them."
     assert closest(" CLASS", ["age", "Class"]) == "Class"
     assert closest("clas", ["age", " class "]) == " class "
+    assert closest("age", ["AGE", "TOWN"]) == "AGE"
     assert closest(5, ["max"]) is None

@@ -44,7 +44,7 @@ def _still(page: Page, at: float) -> tuple[str, bytes]:
 
 def draw(found: list[tuple[str, bytes]], path: Path) -> None:
     """Draw the pictures side by side, each below its sentence."""
-    figure, axes = plt.subplots(1, len(found), figsize=(12, 4.6), layout="constrained")
+    figure, axes = plt.subplots(1, len(found), figsize=(12, 4.3), layout="constrained")
     figure.set_facecolor(BACKGROUND)
     for ax, (sentence, picture) in zip(axes, found, strict=True):
         ax.imshow(imread(io.BytesIO(picture)))

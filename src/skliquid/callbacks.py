@@ -12,7 +12,8 @@ try:
     from sklearn.callback import CallbackSupportMixin
     from sklearn.callback import with_callbacks as _with_callbacks
 except ImportError:  # before scikit-learn 1.9
-    CallbackSupportMixin, _with_callbacks = object, None
+    CallbackSupportMixin = type("CallbackSupportMixin", (), {})
+    _with_callbacks = None
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

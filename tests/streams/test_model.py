@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from skliquid import LiquidEnsembleClassifier
@@ -144,6 +147,7 @@ def test_ids_of_parquet_files_keep_their_type(trained, rows, write, column, valu
     path = write(rows.assign(patient=column), "a.parquet")
     part = next(trained.predictions(path, ids=["patient"]))
     assert part.ids["patient"].to_pylist()[:2] == values
+    assert part.ids["patient"].type != pa.null()
 
 
 def test_a_list_is_no_id(trained, rows, write):
@@ -157,6 +161,14 @@ def test_ids_of_a_folder_may_be_small_and_large_integers(trained, rows, write):
     write(rows[500:].assign(patient=2**40), "folder/b.parquet")
     part = next(trained.predictions(path, ids=["patient"]))
     assert part.ids["patient"].to_pylist() == [7] * 500 + [2**40] * 700
+
+
+def test_ids_of_a_folder_must_be_of_one_type(trained, rows, write):
+    path = write(rows[:500].assign(patient=7), "folder/a.parquet").parent
+    write(rows[500:].assign(patient="b"), "folder/b.parquet")
+    model = replace(trained, chosen_types=trained.chosen_types | {"patient": "id"})
+    with pytest.raises(ValueError, match=r"'patient' is number in .*a.parquet and text in"):
+        model.predictions(path)
 
 
 def test_a_file_without_rows_gives_one_part_without_rows(trained, rows, write):

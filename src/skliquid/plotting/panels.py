@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def _relative(apart: float, total: float, n_panels: int) -> float:
     return apart / max(panel, 0.1)
 
 
-def settle_panels(panels: Sequence["Axes"], loc: str = "center") -> None:
+def settle_panels(panels: Sequence["Axes"], loc: Literal["left", "center"] = "center") -> None:
     """Settle the figure; titles at ``loc`` that are wider than their panels get more lines."""
     import matplotlib
 

@@ -136,7 +136,7 @@ class StreamedModel:
         """
         given = GivenDialect(separator, decimal, encoding)
         columns = DataFiles(path, given=given).column_types
-        chosen = {k: t for k, t in self.chosen_types.items() if k in columns and t != "id"}
+        chosen = {k: t for k, t in self.chosen_types.items() if k in columns}
         files = DataFiles(path, chosen, given)
         if ids is None:
             ids = [k for k, t in self.chosen_types.items() if k in columns and t == "id"]
