@@ -10,15 +10,18 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 SOURCES = $(wildcard src/skliquid/native/*.cpp src/skliquid/native/*.hpp)
 
-.PHONY: help test test-coverage test-docs test-oldest test-sanitized build debug check format reproduce reproduce-full docs clean \
+.PHONY: help test test-coverage test-docs test-oldest test-sanitized test-slow build debug check format reproduce reproduce-full docs clean \
 	bench bench-start bench-trees bench-accuracy bench-contribution bench-choices bench-drift bench-streams bench-files \
-	bench-cluster bench-replay replay-page
+	bench-cluster bench-replay bench-tabular replay-page
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 test: $(VENV)/installed  ## run the tests
 	$(BIN)/python -m pytest -n auto
+
+test-slow: $(VENV)/installed  ## run the tests that take half a minute or more
+	$(BIN)/python -m pytest -n auto -m slow
 
 test-coverage: $(VENV)/installed  ## run the tests and report which lines they cover, here and in out/coverage
 	$(BIN)/python -m pytest -n auto --cov=skliquid --cov-report=term:skip-covered --cov-report=html:out/coverage
@@ -78,6 +81,10 @@ bench-accuracy: $(VENV)/installed  ## accuracy, probabilities and cost against o
 bench-contribution: $(VENV)/installed  ## delegation by contribution, by own accuracy and at random, in half an hour or so
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/contribution.py --jobs 2 --write docs/results/contribution.md
+
+bench-tabular: $(VENV)/installed  ## encoders of tables, ours and skrub's, in a quarter of an hour
+	$(INSTALL) --editable '.[bench]'
+	$(BIN)/python benchmarks/tabular.py --write docs/results/tabular.md
 
 bench-choices: $(VENV)/installed  ## do optional mechanisms, schedules and vote weights pay? In some ten minutes
 	$(INSTALL) --editable '.[bench]'

@@ -22,11 +22,13 @@ plt.style.use("skliquid.plotting.skliquid")
 rates = np.geomspace(0.01, 0.95, 200)
 figure, ax = plt.subplots(figsize=(5.5, 3.6), layout="constrained")
 for n_final in (100, 50, 25, 10, 5):
-    ax.plot(rates, [delegation_cost(350, n_final, rate) for rate in rates], label=n_final)
+    ax.plot(
+        rates, [delegation_cost(350, n_final, rate) for rate in rates], label=n_final, markevery=40
+    )
 ax.set(
     xscale="log", xlabel="Delegation rate", yscale="log", ylabel="Delegation cost / increment size"
 )
-ax.legend(title="n_final", markerscale=0)
+ax.legend(title="n_final")
 plt.show()
 
 # %%

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
@@ -18,6 +20,7 @@ def test_the_paper_s_ratio_is_compared_with_what_is_measured():
     assert "6.6e-114" in printed
 
 
+@pytest.mark.slow
 def test_other_readings_are_compared_with_what_is_published():
     printed = run("what_else_was_tried.py", "--datasets", "heart", "--trials", "1", "--jobs", "1")
     rows = [line.split(" | ") for line in printed.splitlines() if line]
@@ -26,6 +29,7 @@ def test_other_readings_are_compared_with_what_is_published():
     assert rows[3][1:] != rows[-1][1:]
 
 
+@pytest.mark.slow
 def test_the_page_on_what_the_paper_did_not_say_can_be_checked(tmp_path):
     options = ("--datasets", "ionosphere", "--trials", "1", "--jobs", "1", "--out", str(tmp_path))
     printed = run("what_the_paper_did_not_say.py", *options)

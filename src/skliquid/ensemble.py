@@ -44,6 +44,7 @@ from skliquid.validation import (
     check_X,
     encode,
     warn_if_one_class_wins,
+    warn_if_unscaled,
 )
 from skliquid.voters import TreeVoter
 
@@ -472,6 +473,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
             sample=row_sample(self.max_samples, self.bootstrap, X.shape[0]),
             rng=np.random.default_rng(drawn),
         )
+        warn_if_unscaled(X, spec)
         pool = pool_for(self.pool, spec, classes, self.n_jobs)
         rng = np.random.default_rng(choices)
         training = Training.start(pool, len(spec.seeds), rules, rng)
