@@ -181,9 +181,9 @@ def synthetic_dates(seed: int, n_rows: int = 8000) -> Labelled:
     born = pd.Series(end - pd.to_timedelta(rng.gamma(2, 4000, n_rows).astype(int), "D"))
     weekdays, hours = rng.normal(size=7), rng.normal(size=24)
     hours = 2 * np.convolve(np.tile(hours, 3), np.full(5, 0.2), "same")[24:48]
-    season = np.sin(2 * np.pi * at.dt.dayofyear / 365.25 + rng.uniform(0, 6))
+    season = np.sin(2 * np.pi * at.dt.day_of_year / 365.25 + rng.uniform(0, 6))
     trend = (at - start).dt.days / 730 - 1
-    parts = (season, weekdays[at.dt.dayofweek], hours[at.dt.hour], trend)
+    parts = (season, weekdays[at.dt.day_of_week], hours[at.dt.hour], trend)
     score = sum(rng.uniform(0.5, 1.5) * part for part in parts)
     is_old = (end - born).dt.days / 365.25 > rng.uniform(15, 30)
     score += 1.5 * is_old + rng.logistic(0, 0.7, n_rows)
