@@ -90,7 +90,7 @@ def test_playing_goes_on_until_it_is_paused(opened):
     tab.click("#play")
     frames = tab.evaluate("replay.frames")
     wait_for(tab, f"{TIME} > 0.2 && replay.frames > {frames} + 3")
-    assert tab.get_attribute("#play", "aria-label") == "Pause"
+    wait_for(tab, "document.querySelector('#play').ariaLabel === 'Pause'")
     tab.click("#play")
     time = tab.evaluate(TIME)
     tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -160,6 +160,7 @@ def test_search_finds_a_voter_and_shows_its_chain(opened):
     assert "signed_log" in text
     assert "Increment 1: delegates to voter 1" in text
     tab.click("#card .chain button >> nth=1")
+    wait_for(tab, "document.querySelector('#card').innerText.startsWith('Voter 1')")
     text = tab.inner_text("#card")
     assert "Increment 1: voter 0 delegates to it" in text
     assert "Increment 3: takes its vote back" in text
@@ -256,7 +257,7 @@ def test_the_numbers_are_those_of_the_record(opened):
 def test_sentences_tell_of_votes_that_are_taken_back(opened):
     tab = opened()
     tab.fill("#slider", "3")
-    wait_for(tab, f"{TIME} === 3")
+    wait_for(tab, "document.querySelector('#sentence').innerText.includes('back')")
     assert tab.inner_text("#sentence") == "Voter 1 takes its vote back; 3 representatives are left."
 
 
