@@ -1,7 +1,6 @@
 """The site as ``make docs`` leaves it: its links, its API, and every page in a real browser."""
 
 import os
-import shutil
 import zlib
 from functools import cache, partial
 from html.parser import HTMLParser
@@ -12,6 +11,7 @@ from types import ModuleType
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
+from chromium import launched, needs_chromium
 
 import skliquid
 
@@ -21,14 +21,6 @@ PAGES = sorted(
     for path in SITE.rglob("*.html")
     if path.parent.name not in ("_downloads", "_static") or path.name == "replay.html"
 )
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-]
 WIDTHS = (1400, 400)
 TIMEOUT = 20_000
 
@@ -48,7 +40,6 @@ pytestmark = [
     pytest.mark.skipif(not PAGES, reason="the site is not built: run 'make docs'"),
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning"),
 ]
-in_a_browser = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
 
 
 class _Parts(HTMLParser):
@@ -142,14 +133,11 @@ class _Tab:
 
 @pytest.fixture(scope="module")
 def tab(address):
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with launched("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1") as browser:
         yield _Tab(browser.new_page(), address)
-        browser.close()
 
 
-@in_a_browser
+@needs_chromium
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_fits_wide_and_narrow_screens_and_asks_nobody_else(path, tab):
     page = tab.open(path)
@@ -163,7 +151,7 @@ def test_a_page_fits_wide_and_narrow_screens_and_asks_nobody_else(path, tab):
     assert tab.faults == []
 
 
-@in_a_browser
+@needs_chromium
 def test_search_finds_concept_drift(tab):
     page = tab.open("index.html")
     page.set_viewport_size({"width": WIDTHS[0], "height": 900})
@@ -176,7 +164,7 @@ def test_search_finds_concept_drift(tab):
     assert tab.faults == []
 
 
-@in_a_browser
+@needs_chromium
 def test_the_first_page_replays_a_training(tab):
     page = tab.open("index.html")
     page.set_viewport_size({"width": WIDTHS[0], "height": 900})

@@ -3,28 +3,17 @@
 import hashlib
 import os
 import re
-import shutil
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from chromium import launched, needs_chromium
 
 from skliquid.experiments.report import write_report
 from skliquid.experiments.runner import run_trials
 from skliquid.experiments.spec import experiment_files, load_experiment
 from skliquid.experiments.store import Store
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
 
 
 @pytest.fixture(scope="module")
@@ -153,13 +142,11 @@ def test_an_experiment_may_have_the_name_of_a_part_of_the_page(spec, tmp_path):
 
 @pytest.fixture(scope="module")
 def browser():
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed")
-    sync_api = pytest.importorskip("playwright.sync_api")
-    with sync_api.sync_playwright() as playwright:
-        yield playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with launched() as browser:
+        yield browser
 
 
+@needs_chromium
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (400, "dark")])
 def test_a_browser_shows_it_all_and_asks_nobody(report, browser, width, scheme):
