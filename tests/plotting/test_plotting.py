@@ -62,8 +62,8 @@ def test_the_public_names_are_the_displays():
 def test_every_record_has_a_picture_without_cut_or_tiny_words(display, record):
     figure = display.from_record(record).figure_
     drawn, size = figure.get_tightbbox(), figure.get_size_inches()
-    assert (drawn.min > -0.02).all()
-    assert (drawn.max < size + 0.02).all()
+    assert (drawn.min > -0.04).all()
+    assert (drawn.max < size + 0.04).all()
     assert min(text.get_fontsize() for text in texts_of(figure)) >= 6.5
 
 
