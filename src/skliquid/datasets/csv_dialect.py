@@ -63,7 +63,7 @@ def _is_separator(text: object) -> bool:
 
 
 def _encoding_name(encoding: str) -> str:
-    """Return Python's name of an encoding, or raise if there is none."""
+    """Return Python's name of an encoding, or raise if it is unknown."""
     try:
         b" ".decode(encoding, errors="replace")  # refuses codecs that are not for text
         name = codecs.lookup(encoding).name

@@ -152,7 +152,7 @@ def _write(content: Table | Picture, out: Path, stems: Names) -> str:
 
 
 def _replays(shown: Shown, out: Path, places: Names) -> str:
-    """Write one replay per dataset; return their part of the page, nothing if there is none."""
+    """Write one replay per dataset; return their part of the page, empty without replays."""
     stems, parts = Names(), []
     for dataset, words, replay in dataset_replays(shown):
         stem = stems.free(file_name(dataset))

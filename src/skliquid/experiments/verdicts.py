@@ -30,7 +30,7 @@ class Verdict:
         """Return the verdict on a claim that each gap, the lead on one dataset, is above zero.
 
         A gap decides if its confidence interval of 95 %, by Student's t, is on one side of zero.
-        Of a single trial there is none.
+        A single trial has no interval.
         """
         n_for = sum(gap.mean > _reach(gap) for gap in gaps)
         n_against = sum(gap.mean < -_reach(gap) for gap in gaps)

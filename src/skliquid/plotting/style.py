@@ -40,7 +40,7 @@ def show_plainly(*logarithmic: "Axis") -> None:
 def check_matplotlib(display: object) -> None:
     """Raise an error that names the extra, if matplotlib is missing."""
     try:
-        import matplotlib.pyplot  # noqa: F401
+        import matplotlib.pyplot  # noqa: F401 (only to see whether it is there)
     except ImportError as error:
         raise ImportError(
             f"{type(display).__name__} needs matplotlib, which is not installed: "

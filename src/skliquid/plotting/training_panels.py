@@ -27,7 +27,7 @@ class Panel(NamedTuple):
 
     title: str
     draw: Callable[["Axes", TrainingHistory, Look], "Line2D"]
-    set_axis: Callable[["Axes"], None] = lambda ax: None  # noqa: ARG005
+    set_axis: Callable[["Axes"], None] = lambda ax: None  # noqa: ARG005 (nothing to set)
 
 
 def panels_for(histories: Sequence[TrainingHistory]) -> dict[str, Panel]:

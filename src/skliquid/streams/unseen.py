@@ -22,7 +22,7 @@ class Unseen(NamedTuple):
 
 
 def unseen_in(table: pa.Table, known: Mapping[str, frozenset[str]]) -> dict[str, Unseen]:
-    """Return the categories that are not ``known``, by column; a missing value is none."""
+    """Return the categories that are not ``known``, by column; missing values do not count."""
     columns = {name: _unseen(table[name], known[name]) for name in known}
     return {name: unseen for name, unseen in columns.items() if unseen.n_rows}
 
