@@ -106,11 +106,11 @@ def test_a_file_is_stored_completely_or_not_at_all(monkeypatch, tmp_path):
     data_home.store(b"second", "some.csv")
     assert (home / "some.csv").read_bytes() == b"second"
 
-    def no_space(path, data):
-        raise OSError("no space left")
+    def full(_):
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", no_space)
-    with pytest.raises(OSError, match="no space left"):
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match=r"some.csv cannot be written \(No space left on device\)"):
         data_home.store(b"third", "some.csv")
     assert (home / "some.csv").read_bytes() == b"second"
     assert [path.name for path in home.iterdir()] == ["some.csv"]

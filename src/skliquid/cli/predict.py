@@ -19,11 +19,11 @@ from skliquid.cli.listing import listed
 from skliquid.cli.prediction_summary import PredictionSummary
 from skliquid.cli.refusal import refusing
 from skliquid.datasets.csv_dialect import GivenDialect
+from skliquid.replacing import replacing
 from skliquid.streams import load_model
 from skliquid.streams.data_paths import data_paths
 from skliquid.streams.model import Predictions
 from skliquid.streams.outputs import check_output
-from skliquid.streams.reason import reason
 
 _WRITERS: dict[str, Any] = {".csv": CSVWriter, ".parquet": ParquetWriter}
 
@@ -101,12 +101,5 @@ def _written(out: Path | None, schema: pa.Schema) -> Iterator[Callable[[pa.Table
         with CSVWriter(sys.stdout.buffer, schema) as screen:
             yield screen.write_table
         return
-    part = out.with_name(out.name + ".part")
-    try:
-        with _WRITERS[out.suffix.lower()](part, schema) as writer:
-            yield writer.write_table
-        part.replace(out)
-    except OSError as error:
-        raise OSError(f"{out} cannot be written ({reason(error)}).") from error
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(out) as file, _WRITERS[out.suffix.lower()](file, schema) as writer:
+        yield writer.write_table

@@ -2,7 +2,6 @@
 
 import io
 import os
-import tempfile
 import zlib
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
@@ -10,6 +9,7 @@ from urllib.request import urlopen
 from zipfile import BadZipFile, ZipFile
 
 from skliquid.datasets.catalogue import CatalogueEntry
+from skliquid.replacing import replacing
 
 TIMEOUT = 30
 """Seconds to wait for UCI."""
@@ -57,12 +57,8 @@ def download(entry: CatalogueEntry) -> bytes:
 
 def store(data: bytes, name: str) -> None:
     """Write a file of the data home, completely or not at all."""
-    home = data_home()
-    home.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=home) as folder:
-        part = Path(folder) / name
-        part.write_bytes(data)
-        part.replace(home / name)
+    with replacing(data_home() / name) as file:
+        file.write(data)
 
 
 def _read(response: HTTPResponse, name: str) -> bytes:

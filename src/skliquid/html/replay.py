@@ -10,6 +10,7 @@ from string import Template
 from typing import Any
 
 from skliquid.html.replay_data import replay_data
+from skliquid.replacing import replacing
 
 _HEIGHT = 760  # of the frame in notebooks, in pixels
 _UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}  # within a script
@@ -70,13 +71,8 @@ class Replay:
         path = Path(path)
         if path.is_dir():
             raise ValueError(f"path must be a file: {path} is a folder. Give a name in it.")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.name}.part")
-        try:
-            part.write_text(self.page(), encoding="utf-8", newline="\n")
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
+        with replacing(path) as file:
+            file.write(self.page().encode())
         return path
 
     def _repr_html_(self) -> str:

@@ -1,6 +1,5 @@
 """Files that hold one object completely at any time, with a checksum."""
 
-import os
 import pickle
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import TypeVar
 
 import joblib
 
+from skliquid.replacing import replacing
 from skliquid.streams.reason import reason
 
 _T = TypeVar("_T")
@@ -19,32 +19,19 @@ _START = len(_FIRST_BYTES) + sha256().digest_size
 
 def write_whole(path: Path, content: object) -> None:
     """Pickle an object to a file, which at any time holds it completely or what it held before."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(path.name + ".part")
     try:
-        with part.open("w+b") as file:
+        with replacing(path) as file:
             file.seek(_START)
             joblib.dump(content, file)
             file.seek(_START)
             digest = file_digest(file, "sha256").digest()
             file.seek(0)
             file.write(_FIRST_BYTES + digest)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except OSError as error:
-        raise OSError(f"{path} cannot be written ({reason(error)}).") from error
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ValueError(
             f"The ensemble must be picklable: {reason(error)}. Define your functions and classes "
             "in a module."
         ) from error
-    finally:
-        part.unlink(missing_ok=True)
-    if os.name == "posix":  # elsewhere a folder cannot be flushed to disk
-        folder = os.open(path.parent, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
 
 
 def read_whole(path: Path, expected: type[_T], *, parameter: str) -> _T:

@@ -1,0 +1,53 @@
+"""replacing: a file that at any time holds all of the new content or all of the old."""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from glob import escape
+from io import BufferedRandom
+from pathlib import Path
+from secrets import token_hex
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BufferedRandom]:
+    """Yield a new file that replaces ``path`` when the block ends; if it raises, nothing changes.
+
+    The new file has a name of its own in the same folder, so writers do not disturb each other, and
+    the last one to end wins. It is on disk when the block is left.
+    """
+    part = path.with_name(f".{path.name}.{token_hex(4)}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("x+b") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+        _flush_folder(path.parent)
+    except OSError as error:
+        reason = error.strerror or str(error).strip().partition("\n")[0].rstrip(".")
+        raise OSError(f"{path} cannot be written ({reason}).") from error
+    finally:
+        with suppress(OSError):  # it has been renamed, or never was
+            part.unlink()
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what killed processes left of ``path``; nobody may be writing it."""
+    for part in path.parent.glob(f".{escape(path.name)}.*.part"):
+        part.unlink(missing_ok=True)
+
+
+def _flush_folder(folder: Path) -> None:
+    if os.name != "posix":  # a folder cannot be flushed to disk
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a file system that cannot
+            raise
+    finally:
+        os.close(descriptor)
