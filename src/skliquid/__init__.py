@@ -21,6 +21,7 @@ Other ways in:
 - ``prune(forest, X, y)``: a smaller ensemble from a fitted one;
 - ``skliquid.voters``: small forests and boosted trees, with ``partial_fit``;
 - ``train_on("data.parquet", target="label")``: files larger than memory (extra ``stream``);
+- ``save(ensemble, "model.skliquid")`` and ``load``: files of data, without code (extra ``files``);
 - ``DaskPool(client)``: voters on the workers of a Dask cluster (extra ``dask``).
 
 Where to read:
@@ -56,14 +57,17 @@ _MODULES = {
     "Diversity": "skliquid.diversity",
     "LiquidEnsembleClassifier": "skliquid.ensemble",
     "Mechanism": "skliquid.mechanisms",
+    "ModelFileError": "skliquid.model_file",
     "PrunedEnsemble": "skliquid.pruned",
     "TrainingCost": "skliquid.record",
     "TrainingRecord": "skliquid.record",
     "as_mechanism": "skliquid.mechanisms",
     "increments_from": "skliquid.streams",
+    "load": "skliquid.model_file",
     "prune": "skliquid.pruned",
     "replay": "skliquid.html.replay",
     "revocable": "skliquid.mechanisms",
+    "save": "skliquid.model_file",
     "tabular_pipeline": "skliquid.tabular",
     "train_on": "skliquid.streams",
 } | {name: f"skliquid.{name}" for name in _SUBMODULES}

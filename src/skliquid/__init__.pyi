@@ -17,6 +17,9 @@ from skliquid.html.replay import replay as replay
 from skliquid.mechanisms import Mechanism as Mechanism
 from skliquid.mechanisms import as_mechanism as as_mechanism
 from skliquid.mechanisms import revocable as revocable
+from skliquid.model_file import ModelFileError as ModelFileError
+from skliquid.model_file import load as load
+from skliquid.model_file import save as save
 from skliquid.pruned import PrunedEnsemble as PrunedEnsemble
 from skliquid.pruned import prune as prune
 from skliquid.record import TrainingCost as TrainingCost

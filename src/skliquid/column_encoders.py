@@ -50,7 +50,7 @@ def column_encoder(
             handle_unknown="infrequent_if_exist",
             max_categories=MOST_CATEGORIES,
             sparse_output=False,
-            feature_name_combiner=_category_name,
+            feature_name_combiner=category_name,
         ),
     )
     steps = [("numbers", number_steps, numbers), ("categories", category_steps, categories)]
@@ -62,7 +62,7 @@ def _function(function: Callable[[Any], Any], names: Any = "one-to-one") -> Func
     return FunctionTransformer(function, feature_names_out=names)
 
 
-def _category_name(column: str, category: str | None) -> str:
+def category_name(column: str, category: str | None) -> str:
     """Return the name of a category's column: "None" is a text, so a missing one has no text."""
     return f"{column}_{'' if category is None else category or repr(category)}"
 
@@ -161,7 +161,7 @@ def _texts(table: Any) -> list[list[str]]:
 def date_steps() -> Pipeline:
     """Return the encoder of columns of dates: what varies of each date's parts."""
     return make_pipeline(
-        _function(calendar, _part_names),
+        _function(calendar, part_names),
         SimpleImputer(strategy="median"),
         VarianceThreshold(),
         StandardScaler(),
@@ -201,5 +201,6 @@ def _parts(moments: NDArray[np.datetime64]) -> Floats:
     return np.column_stack([parts, is_missing])
 
 
-def _part_names(_: Any, columns: Any) -> list[str]:
+def part_names(_: Any, columns: Any) -> list[str]:
+    """Return the names of the columns that dates become."""
     return [f"{column}_{part}" for column in columns for part in PARTS]

@@ -120,7 +120,7 @@ def test_no_rows_give_an_empty_table(type_in, people, model, tmp_path):
         (["nothing", "people.csv"], "model must be an existing file: nothing is not"),
         (
             ["people.csv", "people.csv"],
-            "model must be a file as skliquid wrote it: people.csv was not",
+            "people.csv must be a model file of skliquid",
         ),
         (["model", "nothing.csv"], "nothing.csv is not, seen from"),
         (["model", "short.csv"], "'town' was text, and is missing in short.csv. Write the column"),

@@ -143,7 +143,7 @@ def test_errors_are_one_sentence(type_in, people, words, said):
 def test_another_file_as_checkpoint_is_refused_without_restart(type_in, people, tmp_path):
     (tmp_path / "own.checkpoint").write_bytes(b"something else")
     words = ("train", "people.csv", "--target", "ill", *SMALL, "--model", "own")
-    assert "checkpoint must be a file as skliquid wrote it" in type_in(*words, code=2)
+    assert "own.checkpoint must be a model file of skliquid" in type_in(*words, code=2)
     type_in(*words, "--restart")
     assert (tmp_path / "own").exists()
 

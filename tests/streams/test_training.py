@@ -305,9 +305,9 @@ def test_a_lambda_trains_but_cannot_be_saved(table, write, tmp_path):
     options = {"target": "ill", "ensemble": ensemble(delegation_rate=lambda t: 0.1)}
     model = train_on(path, increment_size=100, **options)
     assert 4 <= len(model.ensemble.estimators_) < 24
-    with pytest.raises(ValueError, match=r"delegation_rate must be picklable to be in a check"):
+    with pytest.raises(ValueError, match=r"delegation_rate must be data to be in a checkpoint"):
         train_on(path, checkpoint=tmp_path / "a.checkpoint", **options)
-    with pytest.raises(ValueError, match=r"The ensemble must be picklable"):
+    with pytest.raises(ValueError, match=r"delegation_rate.*must be data"):
         model.save(tmp_path / "a.skliquid")
 
 

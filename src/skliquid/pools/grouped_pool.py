@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from skliquid.arrays import Floats, Voters, Votes
 from skliquid.diversity import FeatureMap, Views
+from skliquid.pools.learned import Learned, among
 from skliquid.pools.pool import VoterPool
 from skliquid.rows import Rows
 
@@ -35,6 +36,11 @@ class Partition:
         """Return the names of those of ``voters`` that the ``k``-th pool holds."""
         names: Voters = self._names[voters[self._pool_of[voters] == k]]
         return names
+
+    def members(self, k: int) -> Voters:
+        """Return the voters of the ``k``-th pool, in the order of their names there."""
+        voters = np.flatnonzero(self._pool_of == k)
+        return voters[np.argsort(self._names[voters])]
 
     def split(self, voters: Voters) -> list[Part]:
         """Return a part for each pool that holds some of ``voters``."""
@@ -114,6 +120,18 @@ class GroupedPool(VoterPool):
         ]
         self._views.clear()
         return self
+
+    def learned(self, voters: Voters) -> list[Learned]:
+        return [
+            part.renamed(positions)
+            for k, names, positions in self._partition.split(voters)
+            for part in self.pools[k].learned(names)
+        ]
+
+    def restore(self, parts: Sequence[Learned]) -> None:
+        for k, pool in enumerate(self.pools):
+            if own := among(parts, self._partition.members(k)):
+                pool.restore(own)
 
     def _seen(self, voters: Voters, rows: Rows) -> Iterator[tuple[VoterPool, Voters, Rows, Voters]]:
         """Yield each pool with its voters, what they see, and their positions in ``voters``."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skliquid.arrays import Floats, Voters, Votes
+from skliquid.pools.learned import Learned
 from skliquid.rows import Rows
 
 
@@ -83,6 +84,15 @@ class VoterPool(ABC):
         When training is over, copies need not carry its rows.
         """
         return self
+
+    def learned(self, voters: Voters) -> list[Learned]:
+        """Return what ``voters`` have learned, as data; they are named by their positions."""
+        names = sorted({type(estimator).__name__ for estimator in self.estimators(voters)})
+        raise NotImplementedError(", ".join(names))
+
+    def restore(self, parts: Sequence[Learned]) -> None:
+        """Become a pool of those voters that ``parts`` are about, which have learned this."""
+        raise NotImplementedError
 
     def set_n_jobs(self, n_jobs: int | None) -> None:
         """Set the number of threads, on which no result depends."""

@@ -8,6 +8,7 @@ import numpy as np
 from skliquid.arrays import Floats, Voters, Votes
 from skliquid.diversity import Sample
 from skliquid.increments import slices
+from skliquid.pools.learned import Learned
 from skliquid.pools.pool import VoterPool
 from skliquid.rows import Rows
 
@@ -53,6 +54,20 @@ class SampledPool(VoterPool):
         self.pools = [self.pools[0].keep(voters, training_is_over=training_is_over)]
         self._generators = {voter: self._generators[voter] for voter in voters.tolist()}
         return self
+
+    def learned(self, voters: Voters) -> list[Learned]:
+        generators = [self._generators[voter] for voter in voters.tolist()]
+        own = Learned("samples", np.arange(len(voters)), {"generators": generators})
+        return [*self.pools[0].learned(voters), own]
+
+    def restore(self, parts: Sequence[Learned]) -> None:
+        self.pools[0].restore([part for part in parts if part.kind != "samples"])
+        self._generators = {
+            voter: generator
+            for part in parts
+            if part.kind == "samples"
+            for voter, generator in zip(part.voters.tolist(), part.own["generators"], strict=True)
+        }
 
     def _sampled(self, voters: Voters, rows: Rows) -> Rows:
         """Return the rows with the number of times that each voter sees them as weights."""

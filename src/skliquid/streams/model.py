@@ -17,12 +17,12 @@ from skliquid.arrays import Floats
 from skliquid.datasets.columns import check_column
 from skliquid.datasets.csv_dialect import GivenDialect
 from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.model_file import ModelFileError, load, save
 from skliquid.streams.casting import with_booleans
 from skliquid.streams.column_types import ColumnType, ColumnTypes
 from skliquid.streams.encoding import Encoding
 from skliquid.streams.files import DataFiles
 from skliquid.streams.unseen import Unseen, unseen_in
-from skliquid.streams.whole_file import read_whole, write_whole
 from skliquid.voting import winner
 
 _ROWS_AT_ONCE = 8192
@@ -110,8 +110,8 @@ class StreamedModel:
         return Pipeline([*steps, ("classifier", self.ensemble)])
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to a file, for ``load_model`` and ``skliquid predict``."""
-        write_whole(Path(path), self)
+        """Write the model to a file, as :func:`skliquid.save` does."""
+        save(self, path)
 
     def predictions(
         self,
@@ -197,9 +197,19 @@ def _check_column(name: str, column_type: ColumnType, files: DataFiles) -> None:
         )
 
 
-def load_model(path: str | PathLike[str]) -> StreamedModel:
+def load_model(path: str | PathLike[str], *, parameter: str = "model") -> StreamedModel:
     """Return the model in a file that ``StreamedModel.save`` or ``skliquid train`` wrote.
 
-    The file is a pickle, and loading it can run any code: load only files that you trust.
+    Nothing in the file is executed; see :func:`skliquid.load`.
     """
-    return read_whole(Path(path), StreamedModel, parameter="model")
+    if not Path(path).is_file():
+        raise FileNotFoundError(
+            f"{parameter} must be an existing file: {path} is not. Correct the path."
+        )
+    found = load(path)
+    if not isinstance(found, StreamedModel):
+        raise ModelFileError(
+            f"{parameter} must be a file that 'skliquid train' wrote: {path} holds a "
+            f"{type(found).__name__}. Use skliquid.load in Python."
+        )
+    return found

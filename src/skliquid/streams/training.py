@@ -10,17 +10,18 @@ import numpy as np
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from skliquid import __version__
 from skliquid.datasets.csv_dialect import GivenDialect
 from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.model_file import ModelFileError
+from skliquid.model_file.saving import content_of, digest, write
 from skliquid.parameters import check_no_budget
 from skliquid.schedules import JustFastEnough
 from skliquid.sizes import FEWEST
 from skliquid.streams.column_types import ColumnType
 from skliquid.streams.increments import SAMPLE_SIZE, Increments, check_count, increments_from
-from skliquid.streams.model import StreamedModel
+from skliquid.streams.model import StreamedModel, load_model
 from skliquid.streams.outputs import check_output
-from skliquid.streams.value_hash import value_hash
-from skliquid.streams.whole_file import read_whole, write_whole
 
 _TIMES_SCORED = 100
 _NO_EFFECT = ("n_jobs", "on_interrupt", "verbose")  # on the bits of an ensemble
@@ -125,7 +126,7 @@ def train_on(
     model = _resumed_or_new(prototype, increments, file, restart)
     model.ensemble.n_jobs = prototype.n_jobs
     increments.encoding = model.encoding
-    save = partial(write_whole, file, model) if file else lambda: None
+    save = partial(_write_checkpoint, model, file) if file else lambda: None
     report = report or (lambda _: None)
     with threadpool_limits(1, user_api="blas"):  # products are small, and threads only wait
         _train(model, increments, save, every, report)
@@ -179,7 +180,7 @@ def _resumed_or_new(
 
 
 def _resumed(file: Path, settings: dict[str, str]) -> StreamedModel:
-    model = read_whole(file, StreamedModel, parameter="checkpoint")
+    model = load_model(file, parameter="checkpoint")
     for name, value in settings.items():
         if model.settings.get(name) != value:
             raise ValueError(
@@ -202,8 +203,23 @@ def _settings(prototype: LiquidEnsembleClassifier, increments: Increments) -> di
     }
     for name in GivenDialect._fields:
         settings[name] = [getattr(dialect, name) for dialect in increments.files.dialects]
-    hashes = {name: value_hash(name, value) for name, value in settings.items()}
-    return {"data": increments.files.fingerprint()} | hashes
+    hashes = {name: _digest(name, value) for name, value in settings.items()}
+    versions = {"the version of skliquid": __version__}
+    return {"data": increments.files.fingerprint()} | versions | hashes
+
+
+def _digest(name: str, value: Any) -> str:
+    try:
+        return digest(value)
+    except ModelFileError as error:
+        raise ValueError(
+            f"{name} must be data to be in a checkpoint: got {value!r}. Choose one by its name, or "
+            "give no checkpoint."
+        ) from error
+
+
+def _write_checkpoint(model: StreamedModel, file: Path) -> None:
+    write(content_of(model), file)
 
 
 def _train(
@@ -221,7 +237,7 @@ def _train(
             model.n_scored += len(y)
         ensemble.partial_fit(X, y, classes=model.classes)
         model.n_rows = min((n_before + 1) * increments.increment_size, increments.n_rows)
-        if (n_before + 1) % every == 0:
+        if n_before == n_done or (n_before + 1) % every == 0:  # soon, in case it cannot be saved
             save()
         try:
             report(_progress(model, model.n_rows, increments.n_rows))

@@ -47,14 +47,14 @@ class CategoryCoder:
 
     def __init__(self, is_categorical: NDArray[np.bool_]):
         self.is_categorical = is_categorical
-        self._codes: dict[int, dict[Any, int]] = {
+        self.codes: dict[int, dict[Any, int]] = {
             column: {} for column in np.flatnonzero(is_categorical).tolist()
         }
 
     def learn(self, X: Any) -> None:
         """Give numbers to categories that are new, as long as there is room."""
         X = _table(X)
-        for column, known in self._codes.items():
+        for column, known in self.codes.items():
             codes, values = _factorized(_column(X, column))
             counts = np.bincount(codes[codes >= 0], minlength=len(values))
             new = [k for k, value in enumerate(values) if value not in known]
@@ -68,7 +68,7 @@ class CategoryCoder:
         coded = np.empty(X.shape, dtype=_dtype(X))
         for column in np.flatnonzero(~self.is_categorical).tolist():
             coded[:, column] = _numbers(_column(X, column))
-        for column, known in self._codes.items():
+        for column, known in self.codes.items():
             codes, values = _factorized(_column(X, column))
             numbers = np.array([*(known.get(value, np.nan) for value in values), np.nan])
             coded[:, column] = numbers[codes]  # that of missing values is the last

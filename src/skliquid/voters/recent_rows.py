@@ -68,6 +68,11 @@ class RecentRows:
             self._weights[:, places] = 1.0 if weights is None else weights[..., last]
         self._put(places, X[last])
 
+    def fill(self, X: Any, y: NDArray[Any], weights: Floats | None, n_seen: int) -> None:
+        """Become the rows that are left of ``n_seen``, in the order of their places."""
+        self.n_seen, self._X, self._y = n_seen, X.copy(), y.astype(np.int32)
+        self._weights = None if weights is None else weights.copy()
+
     def relabel(self, positions: NDArray[Any]) -> None:
         """Replace each label by its position among more classes."""
         self._y = positions[self._y].astype(np.int32)

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from skliquid import native
 from skliquid.arrays import Floats, Voters, Votes
 from skliquid.increments import slices
+from skliquid.pools.learned import Learned
 from skliquid.pools.linear import layout, prediction, scikit_learn, support
 from skliquid.pools.linear.problem import LinearProblem
 from skliquid.pools.linear.state import SeparatorState, shuffle_seeds
@@ -256,6 +257,29 @@ class LinearPool(VoterPool):
             self._place = np.full(len(self._place), -1)
             self._place[voters] = np.arange(len(voters))
         return self
+
+    def learned(self, voters: Voters) -> list[Learned]:
+        if self._state is None:
+            return []
+        separators, width = self._separators_of(voters), self._problem.n_features
+        values = self._state.learned(separators, width)
+        shape = len(voters), self._problem.n_separators
+        own = {name: array.reshape(*shape, *array.shape[1:]) for name, array in values.items()}
+        return [Learned(self.name, np.arange(len(voters)), own)]
+
+    def restore(self, parts: Sequence[Learned]) -> None:
+        voters = np.sort(np.concatenate([part.voters for part in parts]))
+        self._voters = {voter: self._voters[voter] for voter in voters.tolist()}
+        self._place = np.full(len(self._place), -1)
+        self._place[voters] = np.arange(len(voters))
+        coef = parts[0].own["coef"]
+        width = coef.shape[2] if self._subspaces is None else int(self._subspaces.max()) + 1
+        row = Rows(np.zeros((1, width), dtype=coef.dtype), np.zeros(1, dtype=np.intp))
+        state = self._begin(row)  # by one row of zeros, which no coefficient comes from
+        for part in parts:
+            separators = self._separators_of(part.voters)
+            flat = {k: a.reshape(len(separators), *a.shape[2:]) for k, a in part.own.items()}
+            state.relearn(separators, flat)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LinearPool":
         twin = copy.copy(self)  # all but these is replaced, never changed

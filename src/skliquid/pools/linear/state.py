@@ -15,6 +15,7 @@ from skliquid.arrays import Floats
 from skliquid.pools.linear.layout import aligned_zeros, padded
 
 _FROM_ZERO = ("intercept", "average_intercept", "shows_average")
+_LEARNED = (*_FROM_ZERO, "steps", "n_iter")
 _LARGEST_INT = 2**31 - 1
 
 
@@ -57,6 +58,20 @@ class SeparatorState:
         self.coef[separators] = state.coef
         self.average[separators] = state.average
         self.scalars[separators] = state.scalars
+
+    def learned(self, separators: NDArray[np.intp], width: int) -> dict[str, NDArray[Any]]:
+        """Return what ``separators`` have learned, coefficients of the first ``width`` columns."""
+        scalars = {name: self.scalars[name][separators] for name in _LEARNED}
+        average = self.average[separators, :width]
+        return {"coef": self.coef[separators, :width], "average": average} | scalars
+
+    def relearn(self, separators: NDArray[np.intp], learned: dict[str, NDArray[Any]]) -> None:
+        """Set ``separators`` to what :meth:`learned` returned."""
+        for name in ("coef", "average"):
+            values = learned[name]
+            getattr(self, name)[separators, : values.shape[1]] = values
+        for name in _LEARNED:
+            self.scalars[name][separators] = learned[name]
 
     def reset(self, separators: NDArray[np.intp]) -> None:
         """Let ``separators`` start from zero."""

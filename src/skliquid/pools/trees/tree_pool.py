@@ -10,6 +10,7 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from skliquid.arrays import Floats, Voters, Votes
+from skliquid.pools.learned import Learned
 from skliquid.pools.pool import VoterPool
 from skliquid.rows import Rows
 from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier, RecentRows, grow
@@ -17,6 +18,7 @@ from skliquid.voters.binning import BinnedRows
 
 KINDS = (RandomizedForestClassifier, BoostedTreesClassifier)
 _SHARED = ("categorical_features", "class_weight", "max_rows")
+_LEARNED = ("n_grown_", "n_seen_", "n_visits_", "_turns", "trees_")
 
 
 class TreePool(VoterPool):
@@ -130,6 +132,29 @@ class TreePool(VoterPool):
         self._fitted = {voter: self._fitted[voter] for voter in kept}
         self._recent = {voter: self._recent[voter] for voter in kept}
         return self
+
+    def learned(self, voters: Voters) -> list[Learned]:
+        fitted = [self._fitted[voter] for voter in voters.tolist()]
+        own: dict[str, Any] = {name: [getattr(f, name) for f in fitted] for name in _LEARNED}
+        own["base_scores_"] = [getattr(f, "base_scores_", None) for f in fitted]
+        recent = [self._recent[voter] for voter in voters.tolist()]
+        distinct = list({id(rows): rows for rows in recent}.values())
+        own["rows_of"] = np.array([[rows is r for r in distinct].index(True) for rows in recent])
+        return [Learned(self.name, np.arange(len(voters)), own, {"rows": distinct})]
+
+    def restore(self, parts: Sequence[Learned]) -> None:
+        kept = sorted(voter for part in parts for voter in part.voters.tolist())
+        self._unfitted = {voter: self._unfitted[voter] for voter in kept}
+        self._fitted, self._recent = {}, {}
+        for part in parts:
+            rows_of = part.own["rows_of"].tolist()
+            for k, voter in enumerate(part.voters.tolist()):
+                fitted = copy.copy(self._unfitted[voter])
+                fitted.start(self._classes, part.own["trees_"][k].n_columns)
+                names = [*_LEARNED, *({"base_scores_"} & vars(fitted).keys())]
+                vars(fitted).update({name: part.own[name][k] for name in names})
+                self._fitted[voter] = fitted
+                self._recent[voter] = part.shared["rows"][rows_of[k]]
 
     @property
     def _n_threads(self) -> int:
