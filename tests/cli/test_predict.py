@@ -1,5 +1,6 @@
 import io
 import re
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -164,12 +165,17 @@ def test_a_file_with_an_invalid_row_leaves_no_predictions(type_in, people, model
     [
         (OSError(28, "No space left on device"), 2, r"out.csv cannot be written \(.*No space left"),
         (KeyboardInterrupt(), 130, "Stopped."),
+        (signal.SIGINT, 130, "Stopped."),
+        (signal.SIGTERM, 143, "Stopped."),
+        (signal.SIGHUP, 129, "Stopped."),
     ],
 )
 def test_predictions_that_end_early_leave_nothing(
     type_in, model, tmp_path, monkeypatch, error, code, said
 ):
     def fail(self, table):
+        if isinstance(error, signal.Signals):
+            signal.raise_signal(error)
         raise error
 
     class Writer(CSVWriter):
@@ -177,7 +183,7 @@ def test_predictions_that_end_early_leave_nothing(
 
     monkeypatch.setitem(predict._WRITERS, ".csv", Writer)
     assert re.search(said, type_in("predict", "model", "people.csv", "--out", "out.csv", code=code))
-    assert not list(tmp_path.glob("out.csv*"))
+    assert not list(tmp_path.glob("*out.csv*"))
 
 
 def test_a_closed_pipe_ends_predictions_quietly(

@@ -4,6 +4,7 @@ import signal
 import pytest
 from rich.console import Console
 
+from skliquid.cli.signals import Stopped
 from skliquid.cli.training_display import TrainingDisplay
 from skliquid.streams import Progress
 
@@ -32,13 +33,32 @@ def test_the_line_follows_training_and_scoring(display):
         assert "Writing the replay" in shown(display)
 
 
-def test_a_signal_ends_training_after_an_increment(display):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_training_after_an_increment(display, number):
     progress = Progress(500, 3000, 12, 70_000, 0.9)
     with display.shown():
         display.report(progress)
-        signal.raise_signal(signal.SIGTERM)
-        with pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(number)
+        with pytest.raises(Stopped) as caught:
             display.report(progress)
+    assert caught.value.exit_code == 128 + number
+
+
+def test_a_terminal_that_was_closed_does_not_hide_the_signal(display):
+    class ClosedTerminal(io.StringIO):
+        def write(self, text):
+            raise OSError(5, "Input/output error")
+
+    def train():
+        with display.shown():
+            display.report(Progress(500, 3000, 12, 70_000, 0.9))
+            display.bar.console.file = ClosedTerminal()
+            signal.raise_signal(signal.SIGHUP)
+            display.report(Progress(600, 3000, 12, 70_000, 0.9))
+
+    with pytest.raises(Stopped) as caught:
+        train()
+    assert caught.value.exit_code == 129
 
 
 @pytest.mark.parametrize("is_later", [False, True], ids=["before training", "after training"])

@@ -2,16 +2,16 @@
 
 import sys
 
+from skliquid.cli.signals import end_at_once, handle
+
 
 def main() -> None:
     """Run the command that was typed."""
+    handle(end_at_once)  # what is imported below takes a second or two
     try:
         from skliquid.cli.app import app_for
 
         app = app_for(sys.argv[1:])
-    except KeyboardInterrupt:  # what is imported above takes a second or two
-        sys.stderr.write("Stopped.\n")
-        sys.exit(130)
     except ImportError as error:
         sys.exit(
             f"The commands of skliquid need {error.name}, which is not installed: "

@@ -1,14 +1,15 @@
 """What ``skliquid train`` shows while it works."""
 
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
+from types import FrameType
 
 from rich.console import Console
 from rich.progress import BarColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
+from skliquid.cli.signals import Stopped, handled
 from skliquid.streams import Progress
 
 
@@ -26,24 +27,24 @@ class TrainingDisplay:
         self.task = self.bar.add_task("Reading the target", total=None, state="")
         self.stage = ""
         self.first = 0, 0.0  # rows and time when this stage starts
-        self.must_stop = False
+        self.signal = 0  # that asked to stop
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Show the line, and let Ctrl-C end training after an increment."""
-        before = {n: signal.signal(n, self._stop) for n in (signal.SIGINT, signal.SIGTERM)}
+        """Show the line, and let signals end training after an increment."""
         try:
-            with self.bar:
+            with handled(self._stop), self.bar:
                 yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        except OSError:
+            if self.signal:  # the terminal was closed, and the line cannot be removed from it
+                raise Stopped(self.signal) from None
+            raise
 
-    def _stop(self, *_: object) -> None:
+    def _stop(self, number: int, _: FrameType | None) -> None:
         """Finish the current increment; at a second signal, or before training, end at once."""
-        if self.must_stop or not self.stage:
-            raise KeyboardInterrupt
-        self.must_stop = True
+        if self.signal or not self.stage:
+            raise Stopped(number)
+        self.signal = number
 
     def report(self, progress: Progress) -> None:
         """Update the line, and stop if that was asked for."""
@@ -57,8 +58,8 @@ class TrainingDisplay:
             state += f"{progress.n_representatives} representatives, cost {progress.cost:,}, "
         description = "Training" if progress.stage == "training" else "Scoring held-out rows"
         self.bar.update(self.task, description=description, completed=n_rows, state=f"{state}left")
-        if self.must_stop:
-            raise KeyboardInterrupt
+        if self.signal:
+            raise Stopped(self.signal)
 
     def say(self, text: str) -> None:
         """Show what is being done, which Ctrl-C ends at once."""

@@ -5,9 +5,10 @@ import signal
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from multiprocessing import connection, get_context, parent_process
 from time import monotonic
@@ -19,6 +20,8 @@ from skliquid.experiments.trial import Trial
 MOST_ATTEMPTS = 3
 _SECONDS_BETWEEN_WRITES = 0.5
 _ERROR_LENGTH = 2000
+_OF_THE_DRIVER = [getattr(signal, n) for n in ("SIGINT", "SIGHUP") if hasattr(signal, n)]
+"""Signals that a terminal sends to all processes; the driver hears them, and ends its workers."""
 
 
 @dataclass
@@ -68,7 +71,8 @@ def run_trials(
         while waiting or running:
             while waiting and idle:
                 (trial, attempt), process = waiting.popleft(), idle.pop()
-                running[process.submit(trial.run)] = process, trial, attempt
+                with _deaf_children():
+                    running[process.submit(trial.run)] = process, trial, attempt
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 process, trial, attempt = running.pop(future)
                 error = future.exception()
@@ -83,9 +87,11 @@ def run_trials(
                 else:
                     ledger.add((trial, None, error_text(error)))
     finally:
-        ledger.write()
-        for process in [*idle, *(process for process, _, _ in running.values())]:
-            _end(process)
+        try:
+            ledger.write()
+        finally:  # on a full disk as well
+            for process in [*idle, *(process for process, _, _ in running.values())]:
+                _end(process)
     return ledger.n_failed
 
 
@@ -97,11 +103,26 @@ def error_text(error: BaseException) -> str:
 
 
 def _new_process() -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_prepare_process)
+    with _deaf_children():  # the first one also starts the process that removes semaphores
+        return ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_prepare_process)
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Return a context in which new processes hear no signals, not even while they import."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_THE_DRIVER)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _prepare_process() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver ends its workers
+    for number in _OF_THE_DRIVER:
+        signal.signal(number, signal.SIG_IGN)
     if driver := parent_process():
         threading.Thread(target=_exit_after, args=(driver.sentinel,), daemon=True).start()
 
