@@ -2,12 +2,12 @@
 
 import logging
 import shutil
-import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated
@@ -26,14 +26,15 @@ from rich.progress import (
 
 from skliquid.checks import closest, suggestion
 from skliquid.cli.refusal import refusing
+from skliquid.cli.signals import Stopped
 from skliquid.cluster import ClusterError
 from skliquid.datasets import DATASET_NAMES, load_dataset
 from skliquid.experiments.cluster import run_on_cluster
 from skliquid.experiments.protocols import rows
 from skliquid.experiments.report import Plan, write_report
 from skliquid.experiments.runner import run_trials
-from skliquid.experiments.spec import Experiment, experiment_files, load_experiment
-from skliquid.experiments.store import Store, StoreDamagedError
+from skliquid.experiments.spec import Experiment, experiment_files, load_experiment, own_modules
+from skliquid.experiments.store import Store
 from skliquid.experiments.trial import Trial
 
 
@@ -74,7 +75,7 @@ def reproduce(
     with refusing(console):
         n_jobs = _n_processes(jobs)
         names, datasets = _split_names(names or [], datasets or [])
-        experiments = _experiments(names)
+        experiments = _experiments(names, console)
         if datasets:  # instead of those that the experiments name
             experiments = [replace(experiment, datasets=datasets) for experiment in experiments]
         available, left_out = _datasets(experiments, console, are_required=bool(datasets))
@@ -85,17 +86,13 @@ def reproduce(
         logging.disable(logging.CRITICAL)  # errors are reported in one sentence
         run = partial(run_on_cluster, address=scheduler, timeout=timeout)
     start = perf_counter()
-    try:
-        with store:
-            if retry:
-                store.forget_errors()
-            n_failed = _run(_interleaved(plan), store, run, console)
-            with console.status("Drawing"):
-                page = write_report(plan, store, out, left_out=left_out)
-                store.export(out)
-    except StoreDamagedError as error:
-        _print_error(console, error)
-        raise typer.Exit(2) from None
+    with refusing(console, errors=(OSError,)), store:
+        if retry:
+            store.forget_errors()
+        n_failed = _run(_interleaved(plan), store, run, console)
+        with console.status("Drawing"):
+            page = write_report(plan, store, out, left_out=left_out)
+            store.export(out)
     if n_failed:
         message = f"{n_failed} trials failed; the report has their errors. --retry tries again."
         _print_error(console, message)
@@ -145,7 +142,7 @@ def _split_at_commas(text: str) -> list[str]:
     return names
 
 
-def _experiments(names: Sequence[str]) -> list[Experiment]:
+def _experiments(names: Sequence[str], console: Console) -> list[Experiment]:
     known = experiment_files()
     paths: dict[str, Path] = {}
     for name in names or known:
@@ -161,7 +158,18 @@ def _experiments(names: Sequence[str]) -> list[Experiment]:
                 f"Experiments must have files of different names, after which their tables are "
                 f"named: {path} has the name of {other}. Rename one, or run it into another --out."
             )
+    for path in paths.values():
+        _announce_modules(path, console)
     return [load_experiment(path) for path in paths.values()]
+
+
+def _announce_modules(path: Path, console: Console) -> None:
+    """Say whose code a TOML file runs, before it is imported."""
+    for module in own_modules(path):
+        with suppress(ImportError, ValueError):  # which are reported when it is imported
+            found = find_spec(module.partition(".")[0])  # of "a.b", this would import a
+            file = found and (found.origin or found.name)
+            console.print(f"{path} runs code of the module {module} ({file}).", soft_wrap=True)
 
 
 def _datasets(
@@ -237,23 +245,13 @@ def _run_with_progress(
     )
     kept = "Finished trials are kept; run the same command to continue."
     try:
-        with _interruptible(), progress:
+        with progress:
             bar = progress.add_task("Trials", total=len(trials))
             run(trials, store, report=lambda n: progress.advance(bar, n))
-    except KeyboardInterrupt:
-        console.print(f"Stopped. {kept}")
-        raise typer.Exit(130) from None
+    except Stopped as stopped:
+        stopped.text += f" {kept}"
+        raise
     except (ClusterError, ImportError) as error:
         _print_error(console, error)
         console.print(kept)
         raise typer.Exit(3) from None
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let SIGTERM, as batch systems send it, end the run as cleanly as Ctrl-C."""
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

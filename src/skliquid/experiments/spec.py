@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -101,12 +101,19 @@ def experiment_files() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}
 
 
+def own_modules(path: Path) -> list[str]:
+    """Return the modules that a TOML file names, skliquid's aside; loading it imports them."""
+    entries = _content(path).get("methods")
+    tables = [entry for entry in entries if type(entry) is dict] if type(entries) is list else []
+    values = [entry.get("mechanism") for entry in tables]
+    names = chain.from_iterable(v if type(v) is list else [v] for v in values)
+    modules = [name.partition(":")[0] for name in names if type(name) is str and ":" in name]
+    return [m for m in dict.fromkeys(modules) if m.partition(".")[0] != "skliquid"]
+
+
 def load_experiment(path: Path) -> Experiment:
-    """Return the experiment that a TOML file describes."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} must be a TOML file in UTF-8: {error}. Correct it.") from error
+    """Return the experiment that a TOML file describes; modules that it names are imported."""
+    content = _content(path)
     rules.check(path, rules.file_conditions(content))
     rows = list(_rows(path, content))
     for protocol in content.get("protocols", [""]):
@@ -126,6 +133,13 @@ def load_experiment(path: Path) -> Experiment:
         n_quick_trials=trials.get("quick", trials.get("full", 0)),
         **{"title": path.stem} | {name: content[name] for name in names if name in content},
     )
+
+
+def _content(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} must be a TOML file in UTF-8: {error}. Correct it.") from error
 
 
 def _rows(path: Path, content: Mapping[str, Any]) -> Iterator[Row]:
