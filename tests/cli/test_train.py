@@ -140,10 +140,13 @@ def test_errors_are_one_sentence(type_in, people, words, said):
     assert "Traceback" not in answer
 
 
-def test_another_file_as_checkpoint_is_refused_without_restart(type_in, people, tmp_path):
+def test_a_checkpoint_is_not_touched_unasked(type_in, people, tmp_path):
     (tmp_path / "own.checkpoint").write_bytes(b"something else")
     words = ("train", "people.csv", "--target", "ill", *SMALL, "--model", "own")
-    assert "own.checkpoint must be a model file of skliquid" in type_in(*words, code=2)
+    assert "own.checkpoint is of an earlier training. Give" in type_in(*words, code=2)
+    assert "own.checkpoint must be a model file of skliquid" in type_in(*words, "--resume", code=2)
+    assert (tmp_path / "own.checkpoint").read_bytes() == b"something else"
+    assert not (tmp_path / "own").exists()
     type_in(*words, "--restart")
     assert (tmp_path / "own").exists()
 
@@ -246,8 +249,11 @@ def test_outputs_are_checked_before_training(type_in, tmp_path, words, said, mon
     assert said in type_in("train", "people.csv", "--target", "ill", *words, code=2)
 
 
-def test_ctrl_c_stops_and_the_same_command_resumes(
-    type_in, people, tmp_path, subprocess_environment
+@pytest.mark.parametrize(
+    "name", ["SIGINT", "SIGHUP", pytest.param("SIGTERM", marks=pytest.mark.slow)]
+)
+def test_a_signal_stops_and_the_same_command_resumes(
+    type_in, people, tmp_path, subprocess_environment, name
 ):
     command = ["train", "people.csv", "--target", "ill", "--increment-size", "20"]
     command += ["--n-estimators", "20", "--n-final", "3"]
@@ -263,15 +269,42 @@ def test_ctrl_c_stops_and_the_same_command_resumes(
     while not kept.exists():
         assert process.poll() is None
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    number = getattr(signal, name)
+    process.send_signal(number)
     said, _ = process.communicate()
-    assert process.returncode == 130, said
-    assert "Stopped. Run the same command to resume." in said
-    type_in(*command)
-    assert not kept.exists()
+    assert process.returncode == 128 + number, said
+    assert "Stopped. Run the same command with --resume to resume." in said
+    type_in(*command, "--resume")
+    assert not list(tmp_path.glob("*.checkpoint*"))
+    assert not list(tmp_path.glob("*.lock"))
     models = [load_model(tmp_path / name) for name in ("whole", "people.skliquid")]
     probabilities = [model.pipeline.predict_proba(people) for model in models]
     assert np.array_equal(*probabilities)
+
+
+def test_two_trainings_of_one_model_end_in_one_sentence(type_in, tmp_path, subprocess_environment):
+    command = ["train", "people.csv", "--target", "ill", "--increment-size", "20", "--every", "5"]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "skliquid.cli", *command], cwd=tmp_path, env=subprocess_environment
+    )
+    kept = tmp_path / "people.skliquid.checkpoint"
+    while not kept.exists():
+        assert running.poll() is None
+        time.sleep(0.01)
+    running.send_signal(signal.SIGSTOP)  # so that it cannot end meanwhile
+    before = kept.read_bytes()
+    for words in ((), ("--resume",), ("--restart",), ("--checkpoint", "other")):
+        said = type_in(*command, *words, code=2)
+        who = f"people.skliquid: process {running.pid} on "
+        assert f"One training at a time can write {who}" in said
+        assert said.strip().endswith("has not ended. Wait for it, stop it, or give another path.")
+    assert kept.read_bytes() == before
+    running.kill()
+    running.wait()
+    assert "is of an earlier training" in type_in(*command, code=2)
+    type_in(*command, "--resume")
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == ["people.csv", "people.parquet", "people.skliquid"]
 
 
 def test_the_version_is_printed(type_in):

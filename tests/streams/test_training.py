@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,7 +21,8 @@ import sys
 sys.path.insert(0, {folder!r})
 from test_training import digest, {train}
 path, kept = sys.argv[1:]
-print(digest({train}(path, kept, report=lambda p: print(p.n_rows, flush=True)), path))
+model = {train}(path, kept, resume=True, report=lambda p: print(p.n_rows, flush=True))
+print(digest(model, path))
 """
 
 
@@ -147,7 +149,9 @@ def test_held_out_rows_are_the_same_when_training_is_resumed(table, write, tmp_p
         with_held_out(path, kept, report=stop_after(n_rows))
     assert load_model(kept).confusion is None
     whole = digest(with_held_out(path), path)
-    assert digest(with_held_out(path, kept), path) == whole != digest(trained(path), path)
+    assert (
+        digest(with_held_out(path, kept, resume=True), path) == whole != digest(trained(path), path)
+    )
 
 
 def test_each_increment_delegates_though_rows_are_held_out(table, write):
@@ -166,7 +170,7 @@ def test_a_stopped_run_is_resumed_with_the_same_bits(table, write, tmp_path, n_r
     with pytest.raises(StoppedError):
         trained(path, kept, voter, report=stop_after(n_rows))
     seen = []
-    resumed = trained(path, kept, voter, report=seen.append)
+    resumed = trained(path, kept, voter, resume=True, report=seen.append)
     assert [progress.n_rows for progress in seen] == list(range(n_rows + 50, 1201, 50))
     assert digest(resumed, path) == digest(whole, path)
 
@@ -207,7 +211,7 @@ def test_balanced_soft_votes_are_resumed_with_the_same_bits(rarely_ill, write, t
     path, kept = write(rarely_ill, "a.csv"), tmp_path / "a.checkpoint"
     with pytest.raises(StoppedError):
         balanced(path, kept, report=stop_after(n_rows))
-    resumed, whole = balanced(path, kept), balanced(path)
+    resumed, whole = balanced(path, kept, resume=True), balanced(path)
     assert_same_answers(resumed, whole, path)
     assert digest(whole, path) != digest(trained(path), path)
 
@@ -220,7 +224,7 @@ def test_balanced_soft_votes_survive_a_kill(rarely_ill, write, tmp_path):
         process.kill()
     assert process.returncode == -signal.SIGKILL
     seen = []
-    resumed = balanced(path, kept, report=seen.append)
+    resumed = balanced(path, kept, resume=True, report=seen.append)
     assert seen[0].n_rows > 200  # it did not start from scratch
     assert_same_answers(resumed, balanced(path), path)
 
@@ -230,7 +234,7 @@ def test_other_class_weights_are_another_training(rarely_ill, write, tmp_path):
     with pytest.raises(StoppedError):
         balanced(path, kept, report=stop_after(300))
     with pytest.raises(ValueError, match="class_weight has changed since"):
-        trained(path, kept)
+        trained(path, kept, resume=True)
 
 
 def test_the_data_may_choose_how_many_remain(table, write, tmp_path):
@@ -243,7 +247,7 @@ def test_the_data_may_choose_how_many_remain(table, write, tmp_path):
     assert whole.ensemble.record_.reached_n_final
     with pytest.raises(StoppedError):
         trained(path, kept, params=params, report=stop_after(600))
-    assert digest(trained(path, kept, params=params), path) == digest(whole, path)
+    assert digest(trained(path, kept, params=params, resume=True), path) == digest(whole, path)
 
 
 def started(script, *paths):
@@ -262,27 +266,27 @@ def test_a_run_is_resumed_only_with_the_same_data_and_settings(table, write, tmp
     with pytest.raises(
         ValueError, match=r"increment_size has changed since .*a.checkpoint was written"
     ):
-        trained(path, kept, increment_size=60)
+        trained(path, kept, increment_size=60, resume=True)
     with pytest.raises(ValueError, match="estimator has changed"):
-        trained(path, kept, SGDClassifier(alpha=0.1))
+        trained(path, kept, SGDClassifier(alpha=0.1), resume=True)
     with pytest.raises(ValueError, match="sample_size has changed"):
-        trained(path, kept, sample_size=60)
+        trained(path, kept, sample_size=60, resume=True)
     with pytest.raises(ValueError, match="test_size has changed"):
-        trained(path, kept, test_size=0.1)
+        trained(path, kept, test_size=0.1, resume=True)
     with pytest.raises(ValueError, match="encoding has changed"):
-        trained(path, kept, encoding="latin-1")
+        trained(path, kept, encoding="latin-1", resume=True)
     with pytest.raises(ValueError, match="column_types has changed"):
-        trained(path, kept, column_types={"visits": "text"})
+        trained(path, kept, column_types={"visits": "text"}, resume=True)
     path.write_text(path.read_text().replace("Oslo", "Bern"))
     with pytest.raises(ValueError, match="data has changed"):
-        trained(path, kept)
+        trained(path, kept, resume=True)
 
 
 def test_classes_may_be_given_in_another_order_when_a_run_is_resumed(table, write, tmp_path):
     path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
     with pytest.raises(StoppedError):
         trained(path, kept, classes=["yes", "no"], report=stop_after(300))
-    trained(path, kept, classes=("no", "yes"))
+    trained(path, kept, classes=("no", "yes"), resume=True)
 
 
 def test_a_restart_starts_from_scratch_after_all_checks(table, write, tmp_path):
@@ -300,6 +304,85 @@ def test_a_restart_starts_from_scratch_after_all_checks(table, write, tmp_path):
     assert len(seen) == 24
 
 
+@pytest.fixture
+def stopped(table, write, tmp_path):
+    """Return a file of data, and the checkpoint of an unfinished training on it."""
+    path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
+    with pytest.raises(StoppedError):
+        trained(path, kept, report=stop_after(300))
+    return path, kept
+
+
+def test_a_checkpoint_is_neither_read_nor_overwritten_unasked(stopped, monkeypatch):
+    path, kept = stopped
+    before = kept.read_bytes()
+    monkeypatch.setattr("skliquid.streams.training.read_whole", None)
+    message = (
+        r"a.checkpoint is of an earlier training. Give resume=True \(--resume\) to continue that "
+        r"training, or restart=True \(--restart\) to discard it.$"
+    )
+    with pytest.raises(FileExistsError, match=message):
+        trained(path, kept)
+    assert kept.read_bytes() == before
+
+
+def test_without_a_checkpoint_there_is_nothing_to_resume_and_training_starts(
+    table, write, tmp_path
+):
+    path, seen = write(table, "a.csv"), []
+    trained(path, tmp_path / "a.checkpoint", resume=True, report=seen.append)
+    assert len(seen) == 24
+
+
+def test_resume_needs_a_checkpoint_and_excludes_restart(table, write, tmp_path):
+    path = write(table, "a.csv")
+    with pytest.raises(
+        ValueError, match=r"resume must go with .* got checkpoint=None, restart=Fal"
+    ):
+        trained(path, resume=True)
+    with pytest.raises(ValueError, match=r"resume must go with .*, restart=True. Leave out one of"):
+        trained(path, tmp_path / "a.checkpoint", resume=True, restart=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="owners are those of POSIX")
+def test_the_checkpoint_of_another_user_is_not_read(stopped, monkeypatch):
+    path, kept = stopped
+    before, user = kept.read_bytes(), os.geteuid()
+    monkeypatch.setattr("os.geteuid", lambda: user + 1)
+    monkeypatch.setattr("joblib.load", None)
+    message = rf"checkpoint must belong to you, user {user + 1}: .* belongs to user {user}. Copy it"
+    with pytest.raises(PermissionError, match=message):
+        trained(path, kept, resume=True)
+    assert kept.read_bytes() == before
+    trained(path, kept, restart=True)
+
+
+def test_a_second_training_with_the_same_checkpoint_ends_at_once(table, write, tmp_path):
+    path, kept, errors = write(table, "a.csv"), tmp_path / "a.checkpoint", []
+
+    def train_again(progress):
+        for options in ({}, {"resume": True}, {"restart": True}):
+            with pytest.raises(BlockingIOError) as caught:
+                trained(path, kept, **options)
+            errors.append(str(caught.value))
+
+    model = trained(path, kept, report=train_again)
+    assert len(errors) == 72
+    who = rf"process {os.getpid()} on \S+, started \d{{4}}-.*, has not ended. Wait for it, stop it,"
+    assert re.search(rf"One training at a time can write {kept}: {who}", errors[0])
+    assert digest(model, path) == digest(trained(path), path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.checkpoint", "a.csv"]
+
+
+def test_leftovers_of_killed_trainings_are_removed(table, write, tmp_path):
+    path = write(table, "a.csv")
+    (tmp_path / ".a.checkpoint.01234567.part").write_bytes(b"half a checkpoint")
+    (tmp_path / "a.checkpoint.lock").write_bytes(b"process 1 on nowhere, started long ago,")
+    trained(path, tmp_path / "a.checkpoint")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["a.checkpoint", "a.csv"]
+
+
 def test_a_lambda_trains_but_cannot_be_saved(table, write, tmp_path):
     path = write(table, "a.csv")
     options = {"target": "ill", "ensemble": ensemble(delegation_rate=lambda t: 0.1)}
@@ -315,7 +398,7 @@ def test_threads_may_differ_when_a_run_is_resumed(table, write, tmp_path):
     path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
     with pytest.raises(StoppedError):
         trained(path, kept, report=stop_after(300))
-    options = {"target": "ill", "increment_size": 50, "checkpoint": kept}
+    options = {"target": "ill", "increment_size": 50, "checkpoint": kept, "resume": True}
     model = train_on(path, ensemble=ensemble(SGDClassifier(), n_jobs=2), **options)
     assert model.ensemble.n_jobs == 2
     assert digest(model, path) == digest(trained(path), path)

@@ -2,16 +2,18 @@
 
 import csv
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, cast
 
 from rich.console import Console
-from typer import Argument, BadParameter, Exit, Option
+from typer import Argument, BadParameter, Option
 
 from skliquid.checks import suggestion
 from skliquid.cli.csv_options import Decimal, Encoding, Separator, unusual_dialect
 from skliquid.cli.refusal import refusing
+from skliquid.cli.signals import Stopped
 from skliquid.cli.training_display import TrainingDisplay
 from skliquid.cli.training_summary import confusion_table, held_out_summary, summary
 from skliquid.datasets.csv_dialect import GivenDialect
@@ -20,6 +22,7 @@ from skliquid.mechanisms import MECHANISMS
 from skliquid.streams import StreamedModel, train_on
 from skliquid.streams.column_types import ColumnType
 from skliquid.streams.data_paths import data_paths
+from skliquid.streams.lock import locked
 from skliquid.streams.outputs import check_output, default_name
 
 
@@ -79,23 +82,28 @@ def train(
         Path | None, Option(help="An HTML file that replays the training in a browser.")
     ] = None,
     checkpoint: Annotated[
-        Path | None, Option(help="The file to resume from; MODEL.checkpoint by default.")
+        Path | None, Option(help="Where to keep what is learned; MODEL.checkpoint by default.")
     ] = None,
     every: Annotated[int, Option(min=1, help="Increments between checkpoints.")] = 100,
-    restart: Annotated[bool, Option("--restart", help="Start from scratch.")] = False,
+    resume: Annotated[
+        bool, Option("--resume", help="Continue from the checkpoint, if there is one.")
+    ] = False,
+    restart: Annotated[
+        bool, Option("--restart", help="Discard the checkpoint, and start from scratch.")
+    ] = False,
     n_jobs: Annotated[int, Option("--jobs", help="Threads; -1 for all cores.")] = 1,
 ) -> None:
     """Train an ensemble in one pass over a file or folder, however large (out of core).
 
     Random rows are held out: they are never trained on, and score the model at the end.
 
-    Ctrl-C stops cleanly; the same command resumes from the checkpoint.
+    Ctrl-C stops cleanly; the same command with --resume continues from the checkpoint.
     """
     console = Console(markup=False, emoji=False)  # names are printed as they are
     out = model or Path(default_name(data))
     display = TrainingDisplay(console)
     start = perf_counter()
-    with refusing(console), display.shown():
+    with refusing(console), display.shown(), ExitStack() as contexts:
         if mechanism not in MECHANISMS:
             raise ValueError(
                 f"--mechanism must be one of {', '.join(MECHANISMS)}: got {mechanism!r}. "
@@ -110,6 +118,7 @@ def train(
             check_output(replay, [*inputs, out, checkpoint], name="--replay")
         if note := unusual_dialect(inputs, GivenDialect(sep, decimal, encoding)):
             console.print(note, soft_wrap=True)
+        contexts.enter_context(locked(out))
         try:
             trained = train_on(
                 data,
@@ -133,14 +142,16 @@ def train(
                 decimal=decimal,
                 encoding=encoding,
                 checkpoint=checkpoint,
+                resume=resume,
                 restart=restart,
                 every=every,
                 report=display.report,
             )
             trained.save(out)
-        except KeyboardInterrupt:
-            console.print("Stopped. Run the same command to resume.", soft_wrap=True)
-            raise Exit(130) from None
+        except Stopped as stopped:
+            if checkpoint.exists():
+                stopped.text += " Run the same command with --resume to resume."
+            raise
         checkpoint.unlink(missing_ok=True)
         if replay is not None:
             _write_replay(trained, replay, display)

@@ -7,7 +7,7 @@
 5. ``increments``: ``increments_from``, all of this for ``partial_fit``, without ``held_out`` rows;
 6. ``model``: the trained model, or the unfinished one of a checkpoint, in a ``whole_file``,
    and ``unseen`` categories of the rows that it predicts;
-7. ``training``: ``train_on``, with ``value_hash`` and ``outputs``.
+7. ``training``: ``train_on``, with ``value_hash``, ``outputs`` and ``lock``.
 """
 
 try:

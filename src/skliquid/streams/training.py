@@ -1,6 +1,7 @@
 """train_on: an ensemble from a file of any size, in one call that can be stopped and resumed."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -16,12 +17,16 @@ from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.model_file import ModelFileError
 from skliquid.model_file.saving import content_of, digest, write
 from skliquid.parameters import check_no_budget
+from skliquid.replacing import remove_leftovers
 from skliquid.schedules import JustFastEnough
 from skliquid.sizes import FEWEST
 from skliquid.streams.column_types import ColumnType
+from skliquid.streams.data_paths import data_paths
 from skliquid.streams.increments import SAMPLE_SIZE, Increments, check_count, increments_from
+from skliquid.streams.lock import locked
 from skliquid.streams.model import StreamedModel, load_model
 from skliquid.streams.outputs import check_output
+from skliquid.streams.ownership import check_owner
 
 _TIMES_SCORED = 100
 _NO_EFFECT = ("n_jobs", "on_interrupt", "verbose")  # on the bits of an ensemble
@@ -55,6 +60,7 @@ def train_on(
     decimal: str | None = None,
     encoding: str | None = None,
     checkpoint: str | PathLike[str] | None = None,
+    resume: bool = False,
     restart: bool = False,
     every: int = 100,
     report: Callable[[Progress], None] | None = None,
@@ -75,10 +81,14 @@ def train_on(
         Number of rows between delegations; None means the ensemble's, or, if that is ``"auto"``,
         as in :func:`increments_from`.
     checkpoint : str or path, default=None
-        A file with the unfinished model, written regularly. If it exists, training is resumed from
-        it, and ends with the same bits as if it had never stopped. It must be trusted.
+        A file with the unfinished model, written regularly. While training lasts, a file with the
+        same name and ``.lock`` says which process writes it, and no other training can. If the
+        checkpoint exists, ``resume`` or ``restart`` must say what to do with it.
+    resume : bool, default=False
+        Whether to resume training from the checkpoint, if it exists. It then ends with the same
+        bits as if it had never stopped. The checkpoint must belong to the user and be trusted.
     restart : bool, default=False
-        Whether to start from scratch even if the checkpoint exists, which is then removed.
+        Whether to start from scratch if the checkpoint exists, which is then removed.
     every : int, default=100
         Number of increments between checkpoints.
     report : callable, default=None
@@ -110,28 +120,29 @@ def train_on(
     prototype = _checked(ensemble)
     if increment_size is None and prototype.increment_size != "auto":
         increment_size = prototype.increment_size
-    increments = increments_from(
-        path,
-        target=target,
-        increment_size=increment_size,
-        classes=classes,
-        column_types=column_types,
-        sample_size=sample_size,
-        test_size=test_size,
-        separator=separator,
-        decimal=decimal,
-        encoding=encoding,
-    )
     file = None if checkpoint is None else Path(checkpoint)
-    model = _resumed_or_new(prototype, increments, file, restart)
-    model.ensemble.n_jobs = prototype.n_jobs
-    increments.encoding = model.encoding
-    save = partial(_write_checkpoint, model, file) if file else lambda: None
-    report = report or (lambda _: None)
-    with threadpool_limits(1, user_api="blas"):  # products are small, and threads only wait
-        _train(model, increments, save, every, report)
-        if test_size:
-            _score(model, increments, report)
+    with _reserved(file, path, resume=resume, restart=restart):
+        increments = increments_from(
+            path,
+            target=target,
+            increment_size=increment_size,
+            classes=classes,
+            column_types=column_types,
+            sample_size=sample_size,
+            test_size=test_size,
+            separator=separator,
+            decimal=decimal,
+            encoding=encoding,
+        )
+        model = _resumed_or_new(prototype, increments, file, resume)
+        model.ensemble.n_jobs = prototype.n_jobs
+        increments.encoding = model.encoding
+        save = partial(_write_checkpoint, model, file) if file else lambda: None
+        report = report or (lambda _: None)
+        with threadpool_limits(1, user_api="blas"):  # products are small, and threads only wait
+            _train(model, increments, save, every, report)
+            if test_size:
+                _score(model, increments, report)
     return model
 
 
@@ -148,15 +159,39 @@ def _checked(ensemble: LiquidEnsembleClassifier | None) -> LiquidEnsembleClassif
     return prototype
 
 
+@contextmanager
+def _reserved(
+    file: Path | None, data: str | PathLike[str], *, resume: bool, restart: bool
+) -> Iterator[None]:
+    """Return a context in which no other training writes the checkpoint."""
+    if resume and (restart or file is None):
+        raise ValueError(
+            f"resume must go with a checkpoint and without restart: got checkpoint={file}, "
+            f"restart={restart}. Leave out one of resume and restart, or name a checkpoint."
+        )
+    if file is None:
+        yield
+        return
+    check_output(file, data_paths(Path(data)), name="checkpoint")
+    with locked(file):
+        if file.exists() and not (resume or restart):
+            raise FileExistsError(
+                f"checkpoint must not exist unless you say what to do with it: {file} is of an "
+                "earlier training. Give resume=True (--resume) to continue that training, or "
+                "restart=True (--restart) to discard it."
+            )
+        remove_leftovers(file)
+        yield
+
+
 def _resumed_or_new(
-    prototype: LiquidEnsembleClassifier, increments: Increments, file: Path | None, restart: bool
+    prototype: LiquidEnsembleClassifier, increments: Increments, file: Path | None, resume: bool
 ) -> StreamedModel:
     """Return the unfinished model in the checkpoint, or one to start from scratch with."""
     settings = {}
     if file is not None:
-        check_output(file, increments.files.paths, name="checkpoint")
         settings = _settings(prototype, increments)
-        if file.exists() and not restart:
+        if resume and file.exists():
             return _resumed(file, settings)
     ensemble = clone(prototype).set_params(increment_size="auto")  # an increment at a time
     if ensemble.delegation_rate == "auto":
@@ -180,12 +215,14 @@ def _resumed_or_new(
 
 
 def _resumed(file: Path, settings: dict[str, str]) -> StreamedModel:
+    check_owner(file, parameter="checkpoint")
     model = load_model(file, parameter="checkpoint")
     for name, value in settings.items():
         if model.settings.get(name) != value:
             raise ValueError(
                 f"checkpoint must belong to the same data and settings: {name} has changed since "
-                f"{file} was written. Change it back, or remove the checkpoint."
+                f"{file} was written. Change it back, or start from scratch with restart=True "
+                "(--restart)."
             )
     return model
 
