@@ -1,9 +1,11 @@
 import io
 import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
 from urllib.error import URLError
 
+import numpy as np
 import pytest
 
 from skliquid.datasets import DatasetNotAvailable, data_home
@@ -20,9 +22,9 @@ class Response(io.BytesIO):
         self.length = len(data)
 
 
-def zipped(**files: bytes) -> bytes:
+def zipped(compression: int = zipfile.ZIP_STORED, **files: bytes) -> bytes:
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
+    with zipfile.ZipFile(stream, "w", compression) as archive:
         for name, data in files.items():
             archive.writestr(f"{name}.csv", data)
     return stream.getvalue()
@@ -73,6 +75,106 @@ def test_a_download_needs_no_progress_bar(monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.progress", None)
     answer(monkeypatch, zipped(online_shoppers_intention=b"rows"))
     assert data_home.download(ENTRY) == b"rows"
+
+
+def raised(monkeypatch, data):
+    """Return the error of a download that ends in one."""
+    answer(monkeypatch, data)
+    with pytest.raises(DatasetNotAvailable) as caught:
+        data_home.download(ENTRY)
+    return str(caught.value)
+
+
+def test_a_response_that_says_it_is_too_large_is_not_read(monkeypatch):
+    class Large(Response):
+        def __init__(self):
+            super().__init__(b"")
+            self.length = data_home.MOST_BYTES + 1
+
+        def read(self, size=-1):
+            raise AssertionError
+
+    monkeypatch.setattr(data_home, "urlopen", lambda address, timeout: Large())
+    with pytest.raises(DatasetNotAvailable, match="holds more than 64 MB, the most that is read"):
+        data_home.download(ENTRY)
+
+
+@pytest.mark.parametrize("has_rich", [False, True])
+def test_a_response_that_does_not_end_is_read_up_to_the_limit(monkeypatch, has_rich):
+    class Endless(Response):
+        n_read, length = 0, None
+
+        def __init__(self):
+            io.BytesIO.__init__(self)
+
+        def read(self, size=-1):
+            Endless.n_read += size
+            return bytes(size)
+
+    if not has_rich:
+        monkeypatch.setitem(sys.modules, "rich.progress", None)
+    monkeypatch.setattr(data_home, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(data_home, "urlopen", lambda address, timeout: Endless())
+    with pytest.raises(DatasetNotAvailable, match="holds more than 1 MB"):
+        data_home.download(ENTRY)
+    assert Endless.n_read < 2 << 20
+
+
+def test_an_archive_is_not_unpacked_beyond_the_limit(monkeypatch):
+    archive = zipped(online_shoppers_intention=bytes(50 << 20), compression=zipfile.ZIP_DEFLATED)
+    assert len(archive) < 1 << 20
+    monkeypatch.setattr(data_home, "MOST_BYTES", 1 << 20)
+    tracemalloc.start()
+    assert "holds more than 1 MB" in raised(monkeypatch, archive)
+    assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    size, liar = (50 << 20).to_bytes(4, "little"), (1000).to_bytes(4, "little")
+    assert "Bad CRC-32" in raised(monkeypatch, archive.replace(size, liar))
+    assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    tracemalloc.stop()
+
+
+def encrypted(archive):
+    """Return the archive with the flags that say that its members are encrypted."""
+    archive = bytearray(archive)
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        archive[archive.index(mark) + place] |= 1
+    return bytes(archive)
+
+
+ODD = {
+    "encrypted": (encrypted(zipped(online_shoppers_intention=b"rows")), "is encrypted"),
+    "another method": (
+        zipped(online_shoppers_intention=b"rows", compression=zipfile.ZIP_BZIP2),
+        "is compressed by method 12",
+    ),
+    "changed": (zipped(online_shoppers_intention=b"rows").replace(b"rows", b"ROWS"), "Bad CRC-32"),
+    "cut off": (zipped(online_shoppers_intention=b"rows")[:-30], "not a zip file"),
+    "empty": (b"", "not a zip file"),
+    "nested": (zipped(another=zipped(online_shoppers_intention=b"rows")), "There is no item named"),
+    "absolute": (zipped(**{"/online_shoppers_intention": b"rows"}), "There is no item named"),
+    "above": (zipped(**{"../online_shoppers_intention": b"rows"}), "There is no item named"),
+}
+
+
+@pytest.mark.parametrize(("data", "words"), ODD.values(), ids=ODD)
+def test_an_odd_archive_is_an_error_that_says_why(monkeypatch, data, words):
+    assert words in raised(monkeypatch, data)
+
+
+def test_any_change_of_an_archive_gives_the_same_file_or_an_error(monkeypatch):
+    rng, rows = np.random.default_rng(0), b"a,b\n1,2\n" * 20
+    whole = zipped(online_shoppers_intention=rows, compression=zipfile.ZIP_DEFLATED)
+    n_errors = 0
+    for _ in range(1000):
+        changed = bytearray(whole)
+        for place in rng.integers(len(whole), size=rng.integers(1, 4)):
+            changed[place] = rng.integers(256)
+        answer(monkeypatch, bytes(changed))
+        try:
+            assert data_home.download(ENTRY) == rows
+        except DatasetNotAvailable:
+            n_errors += 1
+    assert 0 < n_errors < 1000
 
 
 @pytest.mark.parametrize(

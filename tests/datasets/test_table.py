@@ -1,9 +1,11 @@
 import gzip
 import lzma
 import math
+import tracemalloc
 
 import pytest
 
+from skliquid.datasets import table
 from skliquid.datasets.table import checksum, inferred_type, numbers, read_csv, words
 
 COLUMN_TYPES = ("numerical", "categorical", "categorical")
@@ -51,6 +53,18 @@ def test_a_row_with_a_cell_too_many_is_named():
 def test_bytes_that_are_not_what_the_name_says_are_refused(data, path):
     with pytest.raises(ValueError, match=f"compressed as its name says: {path} is not"):
         read_csv(data, path)
+
+
+@pytest.mark.parametrize(("compress", "end"), [(gzip.compress, "gz"), (lzma.compress, "xz")])
+def test_a_file_is_not_decompressed_beyond_the_limit(monkeypatch, compress, end):
+    data = compress(TEXT + b"?,,b\n" * (10 << 20))
+    assert len(data) < 1 << 20
+    monkeypatch.setattr(table, "MOST_BYTES", 1 << 20)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=f"at most 1 MB: own.csv.{end} holds more. Decompress it"):
+        read_csv(data, f"own.csv.{end}")
+    assert tracemalloc.get_traced_memory()[1] < 20 << 20
+    tracemalloc.stop()
 
 
 def test_an_invalid_csv_line_is_named():

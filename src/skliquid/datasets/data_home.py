@@ -3,16 +3,23 @@
 import io
 import os
 import zlib
+from functools import partial
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
 from urllib.request import urlopen
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
+from skliquid.datasets.bounded import check_size, read_at_most
 from skliquid.datasets.catalogue import CatalogueEntry
 from skliquid.replacing import replacing
 
 TIMEOUT = 30
 """Seconds to wait for UCI."""
+
+MOST_BYTES = 64 << 20
+"""The most that is downloaded, or unpacked: the datasets are a few megabytes."""
+
+_OF_ARCHIVES = (BadZipFile, EOFError, LookupError, RuntimeError, ValueError, zlib.error)
 
 
 class DatasetNotAvailable(FileNotFoundError):  # noqa: N818 (the name says what is wrong)
@@ -45,9 +52,8 @@ def download(entry: CatalogueEntry) -> bytes:
     try:
         with urlopen(entry.archive, timeout=TIMEOUT) as response:
             archive = _read(response, entry.name)
-        with ZipFile(io.BytesIO(archive)) as members:
-            return members.read(entry.file_name)
-    except (OSError, HTTPException, BadZipFile, KeyError, zlib.error) as error:
+        return _unpacked(archive, entry.file_name)
+    except (OSError, HTTPException, *_OF_ARCHIVES) as error:
         raise DatasetNotAvailable(
             f"{entry.name} does not come with skliquid and could not be downloaded ({error}): put "
             f"the file {entry.file_name} of https://archive.ics.uci.edu/dataset/{entry.uci_id} "
@@ -61,17 +67,25 @@ def store(data: bytes, name: str) -> None:
         file.write(data)
 
 
+def _unpacked(archive: bytes, name: str) -> bytes:
+    """Return a member of a zip archive, which may be of any origin."""
+    with ZipFile(io.BytesIO(archive)) as members:
+        member = members.getinfo(name)
+        if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # others unpack without bounds
+            raise BadZipFile(f"{name} is compressed by method {member.compress_type}")
+        check_size(member.file_size, MOST_BYTES)
+        with members.open(member) as file:
+            return read_at_most(file, MOST_BYTES)
+
+
 def _read(response: HTTPResponse, name: str) -> bytes:
     """Return the response of UCI, with a progress bar if rich is installed."""
+    check_size(response.length or 0, MOST_BYTES)
     try:
         from rich.console import Console
         from rich.progress import Progress
     except ImportError:
-        return response.read()
-    blocks = []
+        return read_at_most(response, MOST_BYTES)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(f"Downloading {name}", total=response.length)
-        while block := response.read(1 << 16):
-            blocks.append(block)
-            progress.advance(task, len(block))
-    return b"".join(blocks)
+        return read_at_most(response, MOST_BYTES, report=partial(progress.advance, task))

@@ -23,10 +23,11 @@ def load_dataset(
     ----------
     name : str or path
         One of ``DATASET_NAMES``, or the path of a ``.csv``, ``.csv.gz``, ``.csv.xz``, ``.tsv``,
-        ``.parquet`` or ``.pq`` file. What separates the cells of a CSV file, and whether it has
-        decimal commas, is found in its first rows. In a file, a feature is numerical when every
-        value present is a number, which must be finite, and else categorical; an empty cell, ``?``,
-        ``NA``, ``N/A``, ``n/a``, ``NaN``, ``nan``, ``null`` and ``NULL`` are missing values.
+        ``.parquet`` or ``.pq`` file; a compressed CSV file may hold at most 512 MB. What separates
+        the cells of a CSV file, and whether it has decimal commas, is found in its first rows. In a
+        file, a feature is numerical when every value present is a number, which must be finite, and
+        else categorical; an empty cell, ``?``, ``NA``, ``N/A``, ``n/a``, ``NaN``, ``nan``, ``null``
+        and ``NULL`` are missing values.
     as_frame : bool, default=False
         Whether X and y are of pandas instead of numpy.
     target : str, default=None

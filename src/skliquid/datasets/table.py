@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from hashlib import sha256
 from os import PathLike
-from typing import TypeAlias
+from typing import IO, TypeAlias
 
+from skliquid.datasets.bounded import Readable, TooLargeError, read_at_most
 from skliquid.datasets.catalogue import ColumnType
 from skliquid.datasets.columns import check_distinct
 
@@ -21,7 +22,13 @@ Table: TypeAlias = dict[str, tuple[str, ...]]
 MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL"})
 """What a cell without a value may hold."""
 
-_DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": lzma.decompress}
+MOST_BYTES = 512 << 20
+"""The most that a compressed file may hold; a megabyte can hold gigabytes."""
+
+_OPEN: dict[str, Callable[[IO[bytes]], Readable]] = {
+    ".gz": lambda file: gzip.GzipFile(fileobj=file),
+    ".xz": lzma.LZMAFile,
+}
 
 
 def read_csv(data: bytes, path: str | PathLike[str]) -> Table:
@@ -115,9 +122,16 @@ def inferred_type(column: Sequence[str]) -> ColumnType:
 
 def decompressed(data: bytes, path: str | PathLike[str]) -> bytes:
     """Return the bytes of a file, which is compressed if ``path`` ends in ``.gz`` or ``.xz``."""
-    ends = (end for end in _DECOMPRESS if str(path).lower().endswith(end))
+    end = next((end for end in _OPEN if str(path).lower().endswith(end)), None)
+    if end is None:
+        return data
     try:
-        return _DECOMPRESS.get(next(ends, ""), bytes)(data)
+        return read_at_most(_OPEN[end](io.BytesIO(data)), MOST_BYTES)
+    except TooLargeError as error:
+        raise ValueError(
+            f"A compressed dataset must hold at most {MOST_BYTES >> 20} MB: {path} holds more. "
+            "Decompress it, or use train_on, which reads a file in parts."
+        ) from error
     except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise ValueError(_not_as_named(path, "UTF-8", error)) from error
 
