@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -46,6 +47,33 @@ def test_importing_the_package_loads_neither_numpy_nor_scikit_learn():
     code = "import skliquid\nprint(json.dumps(sorted(sys.modules)))"
     loaded = {name.partition(".")[0] for name in in_a_new_process(code)}
     assert not loaded & {"joblib", "numpy", "pandas", "pyarrow", "scipy", "sklearn"}
+
+
+WATCHED_FIT = """
+import os
+written = []
+
+def watch(event, args):
+    if event == "open" and args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+        written.append(str(args[0]))
+    elif event in ("os.mkdir", "os.rename", "os.symlink", "os.link", "sqlite3.connect"):
+        written.append(f"{event}: {args}")
+
+sys.addaudithook(watch)
+import numpy as np
+from skliquid import LiquidEnsembleClassifier
+X = np.random.default_rng(0).normal(size=(300, 4))
+ensemble = LiquidEnsembleClassifier(random_state=0).fit(X, X[:, 0] > 0)
+ensemble.predict_proba(X)
+print(json.dumps([path for path in written if path != os.devnull]))
+"""
+
+
+def test_fit_writes_nothing_to_disk(monkeypatch):
+    for name in ("HOME", "XDG_CACHE_HOME", "TMPDIR", "TEMP", "TMP", "JOBLIB_TEMP_FOLDER"):
+        monkeypatch.setenv(name, os.devnull)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # these files are Python's own
+    assert in_a_new_process(WATCHED_FIT) == []
 
 
 def test_submodules_work_after_a_bare_import():
