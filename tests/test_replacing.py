@@ -2,8 +2,9 @@ import os
 import stat
 
 import pytest
+from small_disk import small_disk
 
-from skliquid.replacing import remove_leftovers, replacing
+from skliquid.replacing import remove_leftovers, replace_text, replacing
 
 
 def names(folder):
@@ -82,6 +83,18 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
     ):
         pass
     assert names(tmp_path) == ["a", "folder"]
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with (
+        small_disk(10_000),
+        pytest.raises(OSError, match=r"a cannot be written \(File too large\)\.$"),
+    ):
+        replace_text(path, "new" * 10_000)
+    assert path.read_bytes() == b"old"
+    assert names(tmp_path) == ["a"]
 
 
 def test_leftovers_are_those_of_one_file(tmp_path):

@@ -34,6 +34,12 @@ def replacing(path: Path) -> Iterator[BufferedRandom]:
             part.unlink()
 
 
+def replace_text(path: Path, text: str) -> None:
+    """Write a text in UTF-8 to ``path``, all of it or nothing."""
+    with replacing(path) as file:
+        file.write(text.encode())
+
+
 def remove_leftovers(path: Path) -> None:
     """Remove what killed processes left of ``path``; nobody may be writing it."""
     for part in path.parent.glob(f".{escape(path.name)}.*.part"):

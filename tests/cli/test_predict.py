@@ -8,6 +8,7 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from pyarrow.csv import CSVWriter
+from small_disk import small_disk
 
 from skliquid import LiquidEnsembleClassifier, train_on
 from skliquid.cli import predict
@@ -184,6 +185,17 @@ def test_predictions_that_end_early_leave_nothing(
     monkeypatch.setitem(predict._WRITERS, ".csv", Writer)
     assert re.search(said, type_in("predict", "model", "people.csv", "--out", "out.csv", code=code))
     assert not list(tmp_path.glob("*out.csv*"))
+
+
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
+def test_a_full_disk_leaves_the_old_predictions(type_in, model, tmp_path, out):
+    (tmp_path / out).write_bytes(b"old")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with small_disk(5_000):
+        said = type_in("predict", "model", "people.csv", "--out", out, "--proba", code=2)
+    assert said.strip() == f"{out} cannot be written (File too large)."
+    assert (tmp_path / out).read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
 def test_a_closed_pipe_ends_predictions_quietly(

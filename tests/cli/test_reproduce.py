@@ -9,6 +9,7 @@ import time
 import pytest
 from clusters import cluster_of, wait_until
 from joblib import cpu_count
+from small_disk import small_disk
 
 from skliquid.cli.reproduce import _n_processes, _split_at_commas
 
@@ -144,6 +145,22 @@ def test_a_store_that_cannot_be_used_is_reported_in_a_sentence(folder, type_in):
     (folder / "out").mkdir()
     (folder / "out" / "trials.sqlite").write_text("something else" * 100)
     assert "trials.sqlite must be a store of trials" in type_in(*words, "out", code=2)
+
+
+def test_a_full_disk_is_reported_in_a_sentence(folder, type_in, monkeypatch):
+    words = ["reproduce", "harmful_states", "--datasets", "heart"]
+    type_in(*words)
+    report = folder / "out" / "report.html"
+    before = report.read_bytes()
+    monkeypatch.setattr("skliquid.experiments.report._page", lambda *_: "x" * 200_000)
+    with small_disk(100_000):
+        said = type_in(*words, code=2)
+    assert said.strip().endswith("out/report.html cannot be written (File too large).")
+    assert "Traceback" not in said
+    assert report.read_bytes() == before
+    with small_disk(5_000):
+        said = type_in(*words, "--out", "other", code=2)
+    assert "trials.sqlite must be a store of trials that can be read and written" in said
 
 
 def test_jobs_are_counted_as_joblib_does(type_in):

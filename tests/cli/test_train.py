@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from small_disk import small_disk
 
 import skliquid
 from skliquid import LiquidEnsembleClassifier, train_on
@@ -280,6 +281,16 @@ def test_a_signal_stops_and_the_same_command_resumes(
     models = [load_model(tmp_path / name) for name in ("whole", "people.skliquid")]
     probabilities = [model.pipeline.predict_proba(people) for model in models]
     assert np.array_equal(*probabilities)
+
+
+def test_a_full_disk_is_one_sentence_and_leaves_the_old_model(type_in, tmp_path):
+    (tmp_path / "people.skliquid").write_bytes(b"the old model")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    with small_disk(20_000):
+        said = type_in("train", "people.csv", "--target", "ill", *SMALL, code=2)
+    assert said.strip() == "people.skliquid.checkpoint cannot be written (File too large)."
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert (tmp_path / "people.skliquid").read_bytes() == b"the old model"
 
 
 def test_two_trainings_of_one_model_end_in_one_sentence(type_in, tmp_path, subprocess_environment):

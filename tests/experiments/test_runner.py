@@ -1,3 +1,4 @@
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -6,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from clusters import wait_until
 
 from experiments.conftest import SMALL
 from skliquid.experiments.runner import run_trials
@@ -82,6 +84,17 @@ def test_a_trial_that_keeps_failing_is_recorded_and_the_others_continue(
         assert trial == deadly(name)
         assert words in error
         assert len(store.results(TRIALS)) == 6
+
+
+class FullStore:
+    def add(self, outcomes):
+        raise OSError(28, "No space left on device")
+
+
+def test_no_process_is_left_when_results_cannot_be_stored():
+    with pytest.raises(OSError, match="No space left"):
+        run_trials(TRIALS[:1], FullStore(), n_jobs=1)
+    wait_until(lambda: not multiprocessing.active_children())
 
 
 DRIVER = """

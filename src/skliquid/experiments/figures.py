@@ -22,6 +22,7 @@ from skliquid.experiments.estimates import Estimate, Results, by_method
 from skliquid.experiments.methods import Result
 from skliquid.experiments.spec import Experiment
 from skliquid.plotting.style import line_style, show_plainly, style
+from skliquid.replacing import replacing
 from skliquid.theory import delegation_cost
 
 COLUMN, PAGE = 3.4, 7.0  # inches
@@ -38,9 +39,10 @@ def save(figure: Figure, folder: Path, stem: str) -> list[Path]:
     """Write a figure as PNG and as SVG, to the same bytes each time, and return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     png, svg = folder / f"{stem}.png", folder / f"{stem}.svg"
-    with style():
-        figure.savefig(png, dpi=200, metadata={"Software": None})
-        figure.savefig(svg, metadata={"Date": None, "Creator": None})
+    with style(), replacing(png) as file:
+        figure.savefig(file, format="png", dpi=200, metadata={"Software": None})
+    with style(), replacing(svg) as file:
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     return [png, svg]
 
 

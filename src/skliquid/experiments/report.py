@@ -37,6 +37,7 @@ from skliquid.experiments.store import Store
 from skliquid.experiments.summary import summary_html
 from skliquid.experiments.tables import Table
 from skliquid.experiments.trial import Trial, code_version
+from skliquid.replacing import replace_text
 
 Plan = Sequence[tuple[Experiment, Sequence[Trial]]]
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "matplotlib")
@@ -67,9 +68,9 @@ def write_report(plan: Plan, store: Store, out: Path, *, left_out: Sequence[str]
     shown = [(e, store.results(trials)) for e, trials in sorted(plan, key=lambda p: _place(p[0]))]
     failed = store.errors(trial for _, trials in plan for trial in trials)
     sentences = "".join(f"- {sentence}\n" for sentence in findings(shown))
-    (out / "findings.md").write_text(sentences, encoding="utf-8")
+    replace_text(out / "findings.md", sentences)
     page = out / "report.html"
-    page.write_text(_page(shown, failed, left_out, out), encoding="utf-8")
+    replace_text(page, _page(shown, failed, left_out, out))
     return page
 
 
@@ -143,7 +144,7 @@ def _write(content: Table | Picture, out: Path, stems: Names) -> str:
     if isinstance(content, Table):
         texts = {"md": content.to_markdown(), "tex": content.to_latex(), "csv": content.to_csv()}
         for ending, text in texts.items():
-            (out / "tables" / f"{stem}.{ending}").write_text(text, encoding="utf-8")
+            replace_text(out / "tables" / f"{stem}.{ending}", text)
         return table_html(content, [f"tables/{stem}.{ending}" for ending in texts])
     paths = figures.save(content.figure, out / "figures", stem)
     svg = next(path for path in paths if path.suffix == ".svg")

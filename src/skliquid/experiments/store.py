@@ -13,6 +13,7 @@ import pandas as pd
 from skliquid.experiments.methods import Result
 from skliquid.experiments.protocols import PROTOCOLS, VARIATIONS
 from skliquid.experiments.trial import Trial, code_version
+from skliquid.replacing import replace_text, replacing
 
 Outcome: TypeAlias = tuple[Trial, Result | None, str | None]
 """A trial with its result, or with the error it ended in."""
@@ -135,8 +136,10 @@ class Store:
             return []
         files = [folder / name for name in ("trials.parquet", "trials.csv", "seconds.csv")]
         times = [name for name in ("finished", "seconds") if name in frame]
-        frame[["key", *times]].to_csv(files[2], index=False)
+        replace_text(files[2], frame[["key", *times]].to_csv(index=False))
         frame = frame.drop(columns=times)
-        frame.to_parquet(files[0], index=False)
-        frame.drop(columns=frame.filter(regex="^curve_")).to_csv(files[1], index=False)
+        with replacing(files[0]) as file:
+            frame.to_parquet(file, index=False)
+        without_curves = frame.drop(columns=frame.filter(regex="^curve_"))
+        replace_text(files[1], without_curves.to_csv(index=False))
         return files

@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 from skliquid.html.replay_data import replay_data
-from skliquid.replacing import replacing
+from skliquid.replacing import replace_text
 
 _HEIGHT = 760  # of the frame in notebooks, in pixels
 _UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&"}  # within a script
@@ -71,8 +71,7 @@ class Replay:
         path = Path(path)
         if path.is_dir():
             raise ValueError(f"path must be a file: {path} is a folder. Give a name in it.")
-        with replacing(path) as file:
-            file.write(self.page().encode())
+        replace_text(path, self.page())
         return path
 
     def _repr_html_(self) -> str:
