@@ -28,7 +28,7 @@ def again(value):
     return read(Writer(vocabulary()).content(value))
 
 
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 def test_values_survive(value):
     found = again(value)
     assert found == value

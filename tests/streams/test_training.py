@@ -316,7 +316,7 @@ def stopped(table, write, tmp_path):
 def test_a_checkpoint_is_neither_read_nor_overwritten_unasked(stopped, monkeypatch):
     path, kept = stopped
     before = kept.read_bytes()
-    monkeypatch.setattr("skliquid.streams.training.read_whole", None)
+    monkeypatch.setattr("skliquid.streams.training.load_model", None)
     message = (
         r"a.checkpoint is of an earlier training. Give resume=True \(--resume\) to continue that "
         r"training, or restart=True \(--restart\) to discard it.$"
@@ -350,7 +350,6 @@ def test_the_checkpoint_of_another_user_is_not_read(stopped, monkeypatch):
     path, kept = stopped
     before, user = kept.read_bytes(), os.geteuid()
     monkeypatch.setattr("os.geteuid", lambda: user + 1)
-    monkeypatch.setattr("joblib.load", None)
     message = rf"checkpoint must belong to you, user {user + 1}: .* belongs to user {user}. Copy it"
     with pytest.raises(PermissionError, match=message):
         trained(path, kept, resume=True)

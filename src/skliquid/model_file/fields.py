@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 Lengths: TypeAlias = MutableMapping[str, int]
 
-LARGEST = 1e150
-"""The largest number in an array: its product with numbers of usual rows is finite."""
+LARGEST, LARGEST_SINGLE = 1e150, 1e15
+"""The largest number in an array, of double or single precision: its product with numbers of usual
+rows is finite."""
 
 ARRAY = {"anyOf": [{"$ref": "#/$defs/array"}, {"$ref": "#/$defs/transposed"}]}
 VALUE = {"$ref": "#/$defs/value"}
@@ -232,10 +233,17 @@ class Numbers:
             raise Unfit(f"an array of type {' or '.join(self.kinds)}: got {_short(value)}")
         check_axes(value, self.axes, lengths)
         known = value[~np.isnan(value)] if self.may_be_nan and value.dtype.kind == "f" else value
-        if known.size and not self.low <= known.min().item() <= known.max().item() <= self.high:
-            raise Unfit(f"an array of numbers from {self.low} to {self.high}")
+        high = min(self.high, LARGEST_SINGLE) if value.dtype == np.float32 else self.high
+        low = max(self.low, -high)
+        least, most = (np.asarray(found).item() for found in _range(known, low))
+        if not low <= least <= most <= high:
+            raise Unfit(f"an array of numbers from {low} to {high}")
         if value.dtype.kind == "f" and not np.isfinite(known).all():
             raise Unfit("an array of finite numbers")
+
+
+def _range(array: NDArray[Any], low: float) -> tuple[Any, Any]:
+    return (array.min(), array.max()) if array.size else (low, low)
 
 
 def integers(*axes: str | int, low: int = 0, high: float = 2**62) -> Numbers:

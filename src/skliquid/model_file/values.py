@@ -223,8 +223,8 @@ class Reader:
         parts = dict(self._fields(kind, document))
         if missing := kind.fields.keys() - parts.keys() - kind.optional:
             raise Unfit(f"a {name} with {', '.join(sorted(missing))}")
-        check_fields(parts, kind.fields, {})
         try:
+            check_fields(parts, kind.fields, {})
             return kind.make(**parts)
         except Unfit:
             raise
