@@ -48,9 +48,11 @@ def test_signals_are_handled_in_a_context_and_as_before_after_it(number):
 
 
 def test_signals_that_are_ignored_stay_so_as_under_nohup():
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    before, heard = signal.signal(signal.SIGHUP, signal.SIG_IGN), []
     try:
-        with handled(raise_stopped):
+        with handled(lambda number, _: heard.append(number)):
             signal.raise_signal(signal.SIGHUP)
+            signal.raise_signal(signal.SIGTERM)
     finally:
         signal.signal(signal.SIGHUP, before)
+    assert heard == [signal.SIGTERM]
