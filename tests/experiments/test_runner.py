@@ -17,7 +17,7 @@ from skliquid.experiments.trial import Trial
 TRIALS = [Trial("heart", "ours", SMALL, number) for number in range(6)]
 
 DEADLY = """
-import os, signal, pathlib
+import os, signal, pathlib, time
 from skliquid.mechanisms import Mechanism
 from skliquid.mechanisms.probability import better
 from skliquid.mechanisms.selection import least_competent
@@ -39,7 +39,13 @@ def failing(gain, weight):
     raise RuntimeError("no way")
 
 
-always, once, wrong = (Mechanism(least_competent, f) for f in (killed, killed_once, failing))
+def sleeping(gain, weight):
+    time.sleep(300)
+
+
+always, once, wrong, endless = (
+    Mechanism(least_competent, f) for f in (killed, killed_once, failing, sleeping)
+)
 """
 
 
@@ -91,9 +97,9 @@ class FullStore:
         raise OSError(28, "No space left on device")
 
 
-def test_no_process_is_left_when_results_cannot_be_stored():
+def test_no_process_is_left_when_results_cannot_be_stored(deadly):
     with pytest.raises(OSError, match="No space left"):
-        run_trials(TRIALS[:1], FullStore(), n_jobs=1)
+        run_trials([deadly("endless"), TRIALS[0]], FullStore(), n_jobs=2)
     wait_until(lambda: not multiprocessing.active_children())
 
 
