@@ -78,11 +78,19 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path):
         pass
     (tmp_path / "folder").mkdir()
     with (
-        pytest.raises(OSError, match=r"folder cannot be written \(Is a directory\)\.$"),
+        pytest.raises(OSError, match=r"folder cannot be written \(it is not a regular file\)\.$"),
         replacing(tmp_path / "folder"),
     ):
         pass
     assert names(tmp_path) == ["a", "folder"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_device_or_pipe_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match=r"pipe cannot be written \(it is not a regular file\)\.$"):
+        replace_text(tmp_path / "pipe", "words")
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path):

@@ -17,6 +17,8 @@ def replacing(path: Path) -> Iterator[BufferedRandom]:
     The new file has a name of its own in the same folder, so writers do not disturb each other, and
     the last one to end wins. It is on disk when the block is left.
     """
+    if path.exists() and not path.is_file():  # renaming would remove a device such as /dev/null
+        raise OSError(f"{path} cannot be written (it is not a regular file).")
     part = path.with_name(f".{path.name}.{token_hex(4)}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

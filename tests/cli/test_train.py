@@ -1,3 +1,4 @@
+import os
 import re
 import signal
 import subprocess
@@ -238,6 +239,7 @@ def test_a_restart_removes_the_checkpoint_only_when_training_starts(type_in, tmp
         (("--model", "m", "--checkpoint", "m"), "--checkpoint must not be a file that is needed"),
         (("--model", "m", "--replay", "m"), "--replay must not be a file that is needed"),
         (("--replay", "folder"), "--replay must be a file: folder is a folder"),
+        (("--model", os.devnull), f"--model must be a file: {os.devnull} is a device or a pipe"),
         (
             ("--model", "people.csv/m"),
             "--model must be in a folder that can be written to: people.csv is",

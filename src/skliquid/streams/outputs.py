@@ -11,6 +11,8 @@ def check_output(path: Path, inputs: Sequence[Path], *, name: str) -> None:
     """Raise unless ``path`` can be written without overwriting inputs; create its folder."""
     if path.is_dir():
         raise ValueError(f"{name} must be a file: {path} is a folder. Give a name in it.")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{name} must be a file: {path} is a device or a pipe. Rename it.")
     if any(_is_same(path, other) for other in inputs):
         raise ValueError(
             f"{name} must not be a file that is needed: {path} would be overwritten. Rename it."
