@@ -18,6 +18,7 @@ from skliquid.arrays import Floats, Voters, Votes
 from skliquid.increments import slices
 from skliquid.pools.learned import Learned
 from skliquid.pools.linear import layout, prediction, scikit_learn, support
+from skliquid.pools.linear.columns import SeenColumns
 from skliquid.pools.linear.problem import LinearProblem
 from skliquid.pools.linear.state import SeparatorState, shuffle_seeds
 from skliquid.pools.pool import VoterPool
@@ -28,6 +29,7 @@ DOUBTFUL, OVERFLOWN = 1, 2
 _N_LANES = 4
 _MOST_ORDERS_TO_KEEP = 2**20
 _NO_ORDERS = np.empty((0, 0), dtype=np.int32)
+_LABELS_AT_ONCE = 2**22  # those of some classes, of which each has its own
 _WORK_OF_A_THREAD = 2_000_000  # multiplications, at least: about half a millisecond
 
 
@@ -47,6 +49,7 @@ class LinearPool(VoterPool):
     holds_together = staticmethod(support.are_per_voter)
     _problem: LinearProblem  # known with the first rows, as is the state
     _state: SeparatorState | None = None
+    _columns: SeenColumns | None = None  # of wide sparse rows
 
     def __init__(
         self,
@@ -75,7 +78,7 @@ class LinearPool(VoterPool):
         for voter, seen in self._seen(voters, is_doubtful, rows):
             estimator = self.estimators(voter)[0]
             estimator.partial_fit(seen.X, self._classes[seen.y], **seen.weights_argument)
-            scikit_learn.read(estimator, self._problem, state, self._separators_of(voter))
+            self._read(estimator, state, self._separators_of(voter))
         return len(voters) * len(rows.y)
 
     def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
@@ -89,8 +92,9 @@ class LinearPool(VoterPool):
             if self.stopping_rule == support.INSTALLED_RULE:
                 estimator = clone(self._voters[voter[0]])
                 scikit_learn.fit(estimator, seen, self._classes, max_iter=max_iter)
-                scikit_learn.read(estimator, problem, state, own)
+                self._read(estimator, state, own)
             else:
+                seen = seen._replace(X=self._taught(seen.X))
                 scikit_learn.fit_by_reference(
                     problem, state, own, seen, stopping_rule=self.stopping_rule, max_iter=max_iter
                 )
@@ -123,25 +127,32 @@ class LinearPool(VoterPool):
     ) -> NDArray[np.bool_]:
         """Train ``voters`` in one call of the core."""
         problem, state, separators = self._problem, self._arrays, self._separators_of(voters)
-        X, n_rows = rows.X, len(rows.y)
+        X, n_rows = self._taught(rows.X), len(rows.y)
+        n_threads = self._n_threads(
+            len(separators) * n_rows * X.shape[1] * min(settings.max_iter, 5)
+        )
         if self._subspaces is not None:
             X = layout.stacked_subspaces(X, self._subspaces[voters])
             first_row = np.repeat(np.arange(len(voters)), problem.n_separators) * n_rows
             state.scalars["first_row"][separators] = first_row
         core_rows, norms = self._kept_rows(X)
-        labels, importance, taken = problem.arrays(len(voters), rows)
-        state.scalars["weights"][separators] = taken
-        native.train(
-            *state.arrays,
-            separators,
-            core_rows,
-            labels,
-            importance,
-            norms,
-            self._kept_orders(n_rows if settings.max_iter == 1 else 0),
-            settings,
-            self._n_threads(len(separators) * n_rows * rows.X.shape[1] * min(settings.max_iter, 5)),
-        )
+        orders = self._kept_orders(n_rows if settings.max_iter == 1 else 0)
+        for cut in slices(problem.n_separators, max(_LABELS_AT_ONCE // n_rows, _N_LANES)):
+            chosen = separators.reshape(len(voters), -1)[:, cut].ravel()
+            labels, importance, taken = problem.arrays(len(voters), rows, cut)
+            state.scalars["problem"][chosen] = np.tile(np.arange(len(labels)), len(voters))
+            state.scalars["weights"][chosen] = taken
+            native.train(
+                *state.arrays,
+                chosen,
+                core_rows,
+                labels,
+                importance,
+                norms,
+                orders,
+                settings,
+                n_threads,
+            )
         if not problem.averages:  # round as scikit-learn stores them
             intercept = state.scalars["intercept"]
             intercept[separators] = intercept[separators].astype(problem.intercept_dtype)
@@ -187,7 +198,7 @@ class LinearPool(VoterPool):
     # Prediction
 
     def vote(self, voters: Voters, X: Any) -> Votes:
-        last, kept_rows = self._last_rows
+        X, (last, kept_rows) = self._known(X), self._last_rows
         return prediction.votes_of(
             self._problem,
             self._arrays,
@@ -207,7 +218,7 @@ class LinearPool(VoterPool):
     def _margins(self, voters: Voters, X: Any) -> NDArray[Any]:
         separators, subspaces = self._separators_of(voters), self._subspaces_of(voters)
         return prediction.margins_of(
-            self._problem, self._arrays, separators, X, subspaces=subspaces
+            self._problem, self._arrays, separators, self._known(X), subspaces=subspaces
         )
 
     def _subspaces_of(self, voters: Voters) -> NDArray[np.intp] | None:
@@ -223,7 +234,7 @@ class LinearPool(VoterPool):
     def _begin(self, rows: Rows) -> SeparatorState:
         """Return the state; before the first rows, create it and ask scikit-learn once."""
         if self._state is not None:
-            return self._state
+            return self._widened(rows.X)
         voters, seen = list(self._voters.values()), self._seen_by(0, 0, rows)
         layout.check_indices(seen.X)  # which scikit-learn trusts
         key = support.shared_parameters(voters[0]), seen.X.dtype
@@ -232,25 +243,53 @@ class LinearPool(VoterPool):
             self._known_attributes[key] = attributes
         attributes = self._known_attributes[key] | {"n_features_in_": seen.X.shape[1]}
         problem = LinearProblem(support.parameters(voters[0]), self._classes, attributes)
-        n, shape = problem.n_separators, (len(voters) * problem.n_separators, problem.n_features)
-        state = SeparatorState.zeros(*shape, problem.dtype, averages=problem.averages)
+        n, width = problem.n_separators, problem.n_features
+        if self._subspaces is None and SeenColumns.suit(rows.X):
+            self._columns = SeenColumns(width)
+            width = self._taught(rows.X).shape[1]
+        state = SeparatorState.zeros(
+            len(voters) * n, width, problem.dtype, averages=problem.averages
+        )
         for name in ("alpha", "eta0"):
             state.scalars[name] = np.repeat([getattr(voter, name) for voter in voters], n)
-        state.scalars["problem"] = np.tile(np.arange(n), len(voters))
         seeds = np.array([voter.random_state for voter in voters], dtype=np.int64)
         state.scalars["seed"], state.scalars["steps"] = shuffle_seeds(seeds, n), 1
         self._problem, self._state = problem, state
         return state
 
+    def _widened(self, X: Any) -> SeparatorState:
+        """Return the state, with room for columns that have not occurred before."""
+        if self._columns is not None:
+            self._state = self._arrays.with_room_for(self._taught(X).shape[1])
+        return self._arrays
+
+    def _taught(self, X: Any) -> Any:
+        """Return the rows as voters train on them; from now on they know the columns."""
+        return X if self._columns is None else self._columns.taught(X)
+
+    def _known(self, X: Any) -> Any:
+        """Return the rows with the columns that voters know."""
+        return X if self._columns is None else self._columns.known(X)
+
+    def _read(self, estimator: Any, state: SeparatorState, separators: NDArray[np.intp]) -> None:
+        """Take over what scikit-learn has learned."""
+        numbers = slice(None) if self._columns is None else self._columns.numbers
+        scikit_learn.read(estimator, self._problem, state, separators, numbers)
+
     def estimators(self, voters: Voters) -> list[Any]:
+        whole = None if self._columns is None else self._columns.whole
         separators = self._separators_of(voters).reshape(len(voters), -1)
         return [
-            scikit_learn.written(clone(self._voters[voter]), self._problem, self._arrays.at(own))
+            scikit_learn.written(
+                clone(self._voters[voter]), self._problem, self._arrays.at(own).over(whole)
+            )
             for voter, own in zip(voters.tolist(), separators, strict=True)
         ]
 
     def keep(self, voters: Voters, *, training_is_over: bool) -> VoterPool:
         self._last_rows, self._orders = (None, None), _NO_ORDERS
+        if self._columns is not None:
+            self._columns.forget_rows()
         if self._state is not None and len(voters) < len(self._voters):
             self._state = self._state.at(self._separators_of(voters))
             self._voters = {voter: self._voters[voter] for voter in voters.tolist()}
@@ -284,7 +323,9 @@ class LinearPool(VoterPool):
     def __deepcopy__(self, memo: dict[int, Any]) -> "LinearPool":
         twin = copy.copy(self)  # all but these is replaced, never changed
         state = None if self._state is None else self._state.copied()
-        vars(twin).update(_state=state, _known_attributes=dict(self._known_attributes))
+        columns = None if self._columns is None else self._columns.copied()
+        known = dict(self._known_attributes)
+        vars(twin).update(_state=state, _columns=columns, _known_attributes=known)
         return twin
 
     def __getstate__(self) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def votes_of(
         chosen = separators[block.start * n : block.stop * n]
         votes[block] = _exact_votes(problem, seen, *shown, chosen)
 
-    if is_sparse and subspaces is None and X.nnz >= X.shape[1]:
+    if is_sparse and subspaces is None and X.nnz >= problem.n_features:
         X = X.tocsr()
         for block in slices(n_voters, -(-_COLUMNS_AT_ONCE // n)):
             take_exact_votes(block)
@@ -123,15 +123,15 @@ def _margins(
     Dense products are summed in an order that depends on how many separators there are, so numpy
     repeats the product for each voter; on sparse rows one product serves all.
     """
-    n = problem.n_separators
-    coef = np.ascontiguousarray(coef[separators, : problem.n_features])
+    n, width = problem.n_separators, X.shape[1]
+    coef = np.ascontiguousarray(coef[separators, :width])
     intercept = intercept[separators].astype(problem.intercept_dtype).reshape(-1, 1, n)
     rows: Any = X
     if scipy.sparse.issparse(X):
         product: Any = safe_sparse_dot(rows.tocsr(), coef.T, dense_output=True)
         scores = product.reshape(len(product), -1, n).transpose(1, 0, 2)
     else:
-        scores = np.matmul(rows, coef.reshape(-1, n, problem.n_features).transpose(0, 2, 1))
+        scores = np.matmul(rows, coef.reshape(-1, n, width).transpose(0, 2, 1))
     margins: NDArray[Any] = np.ascontiguousarray(scores + intercept)
     return margins
 

@@ -61,33 +61,36 @@ class LinearProblem:
         )
 
     def arrays(
-        self, n_voters: int, rows: Rows
+        self, n_voters: int, rows: Rows, classes: slice = slice(None)
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]:
         """Return labels, arrays of row weights, and which of these arrays each separator takes.
 
-        Separators with the same weights share an array: with many classes, all those of a voter.
+        They are for the separators of ``classes``. Separators with the same weights share an array:
+        with many classes, all those of a voter.
         """
-        y, dtype, n = rows.y, self.dtype, self.n_separators
-        by_class = self.class_weight
-        if n == 1:
+        y, dtype, positive = rows.y, self.dtype, np.arange(self.n_separators)[classes]
+        by_class, n = self.class_weight, len(positive)
+        if self.n_separators == 1:
             distinct = by_class[y][None]
         elif np.all(by_class == 1):
             distinct = np.ones((1, len(y)), dtype=dtype)
         else:
-            distinct = np.where(y == np.arange(n)[:, None], by_class[:, None], dtype.type(1))
+            distinct = np.where(y == positive[:, None], by_class[positive, None], dtype.type(1))
         weights = distinct[None]  # voter, separator, row
         if rows.sample_weight is not None:
             weights = weights * rows.sample_weight.reshape(-1, 1, len(y)).astype(dtype)
         importance = np.ascontiguousarray(weights.reshape(-1, len(y)))
         first = np.arange(n_voters) * (len(distinct) if len(weights) > 1 else 0)
         taken = np.add.outer(first, np.arange(n) % len(distinct)).ravel()
-        return self._labels(y), importance, taken
+        return self._labels(y, positive), importance, taken
 
-    def _labels(self, y: Labels) -> NDArray[Any]:
-        """Return the labels for each separator of a voter: one class against the others."""
+    def _labels(self, y: Labels, positive: NDArray[np.intp]) -> NDArray[Any]:
+        """Return the labels for some separators of a voter: one class against the others."""
         negative = 0.0 if self.params["loss"] == "log_loss" else -1.0
         if self.n_separators == 1:
             return np.array([negative, 1.0], dtype=self.dtype)[y][None]
-        labels = np.full((self.n_separators, len(y)), negative, dtype=self.dtype)
-        labels[y, np.arange(len(y))] = 1.0
+        labels = np.full((len(positive), len(y)), negative, dtype=self.dtype)
+        places = y - positive[0]
+        own = np.flatnonzero((places >= 0) & (places < len(positive)))
+        labels[places[own], own] = 1.0
         return labels

@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import compute_class_weight
 
 from skliquid.pools.linear import layout, reference
 from skliquid.pools.linear.problem import LinearProblem
@@ -26,10 +27,17 @@ _READABLE = (
 
 
 def fitted_attributes(estimator: Any, rows: Rows, classes: NDArray[Any]) -> dict[str, Any]:
-    """Return the attributes that scikit-learn adds to ``estimator`` when it trains it."""
-    unfitted = set(vars(estimator))
-    estimator.partial_fit(rows.X, classes[rows.y], classes=classes, **rows.weights_argument)
-    return {name: value for name, value in vars(estimator).items() if name not in unfitted}
+    """Return the attributes that scikit-learn adds to ``estimator`` when it trains it.
+
+    They are known after one number of one row, and after three classes, whatever follows.
+    """
+    unfitted, weights = set(vars(estimator)), estimator.class_weight
+    estimator.class_weight, few = None, classes[:3]
+    estimator.partial_fit(rows.X[:1, :1], few[:1], classes=few)
+    estimator.class_weight = weights
+    by_class = compute_class_weight(weights, classes=classes, y=classes[rows.y])
+    known = {name: value for name, value in vars(estimator).items() if name not in unfitted}
+    return known | {"classes_": classes, "_expanded_class_weight": by_class}
 
 
 def fit(estimator: Any, rows: Rows, classes: NDArray[Any], *, max_iter: int) -> None:
@@ -41,15 +49,21 @@ def fit(estimator: Any, rows: Rows, classes: NDArray[Any], *, max_iter: int) -> 
 
 
 def read(
-    estimator: Any, problem: LinearProblem, state: SeparatorState, separators: NDArray[np.intp]
+    estimator: Any,
+    problem: LinearProblem,
+    state: SeparatorState,
+    separators: NDArray[np.intp],
+    columns: NDArray[np.int64] | slice,
 ) -> None:
-    """Copy what ``estimator`` has learned into the state of its ``separators``."""
-    scalars, width, averages = state.scalars, problem.n_features, problem.averages
-    state.coef[separators, :width] = estimator._standard_coef if averages else estimator.coef_
+    """Copy what ``estimator`` has learned of ``columns`` into the state of its ``separators``."""
+    scalars, averages = state.scalars, problem.averages
+    coef = np.atleast_2d(estimator._standard_coef if averages else estimator.coef_)[:, columns]
+    state.coef[separators, : coef.shape[1]] = coef
     intercept = estimator._standard_intercept if averages else estimator.intercept_
     scalars["intercept"][separators] = intercept
     if averages:
-        state.average[separators, :width] = estimator._average_coef
+        average = np.atleast_2d(estimator._average_coef)[:, columns]
+        state.average[separators, : average.shape[1]] = average
         scalars["average_intercept"][separators] = estimator._average_intercept
         scalars["shows_average"][separators] = problem.average_from <= estimator.t_ - 1
     scalars["n_iter"][separators] = estimator.n_iter_
@@ -107,12 +121,12 @@ def fit_by_reference(
     labels, importance, rows_of_weights = problem.arrays(1, rows)
     pairs, is_sparse = layout.as_pairs(rows.X), scipy.sparse.issparse(rows.X)
     settings = problem.settings(stopping_rule, is_sparse, max_iter, problem.tol)
-    for s, row_of_weights in zip(separators, rows_of_weights, strict=True):
+    for k, (s, row_of_weights) in enumerate(zip(separators, rows_of_weights, strict=True)):
         separator = reference.train(
             [0.0] * state.coef.shape[1],
             0.0,
             pairs,
-            labels[scalars["problem"][s]].tolist(),
+            labels[k].tolist(),
             importance[row_of_weights].tolist(),
             seed=int(scalars["seed"][s]),
             alpha=float(scalars["alpha"][s]),

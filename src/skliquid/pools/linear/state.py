@@ -4,6 +4,7 @@ A separator is one binary linear classifier: a voter has one, or with more than 
 class, against all others.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +49,29 @@ class SeparatorState:
         """Return a copy of the state of ``separators``."""
         parts = (self.coef, self.average, self.scalars)
         return SeparatorState(*(values[separators] for values in parts))
+
+    def over(self, whole: Callable[[NDArray[Any]], NDArray[Any]] | None) -> "SeparatorState":
+        """Return the state with coefficients as ``whole`` makes them, or None: as they are."""
+        if whole is None:
+            return self
+        average = whole(self.average) if self.average.shape[1] else self.average
+        return SeparatorState(whole(self.coef), average, self.scalars)
+
+    def with_room_for(self, n_features: int) -> "SeparatorState":
+        """Return the state with at least so many coefficients of each separator.
+
+        There is room for twice as many as were needed, so that they are not copied each time.
+        """
+        if n_features <= self.coef.shape[1]:
+            return self
+        averages = self.average.shape[1] > 0
+        wider = SeparatorState.zeros(
+            len(self.coef), 2 * n_features, self.coef.dtype, averages=averages
+        )
+        wider.coef[:, : self.coef.shape[1]] = self.coef
+        wider.average[:, : self.average.shape[1]] = self.average
+        wider.scalars[:] = self.scalars
+        return wider
 
     def copied(self) -> "SeparatorState":
         """Return a copy."""
