@@ -16,6 +16,7 @@ from skliquid.voters.reference import (
     grow_sequence,
     grow_tree,
     softmax,
+    sums_of_pairs,
     sums_of_trees,
 )
 from voters.tables import CATEGORICAL, N_COLUMNS, mixed_table
@@ -236,6 +237,21 @@ def test_rows_come_to_the_same_leaves(n_classes, categorical, dtype):
         sums = np.ones((1, len(own), n_classes))
         native.add_up_trees([native.Trees(trees, n_classes, N_COLUMNS)], own, sums, 1)
         assert np.array_equal(sums[0], 1.0 + sums_of_trees(trees, own, n_classes))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_leaves_that_list_their_classes_add_up_to_the_same_bits(weighted):
+    rows, (X, _, _) = mixed_rows(300, weighted=weighted), mixed_table(seed=1, n_rows=70)
+    weights = 0 if weighted else -1
+    trees = [
+        tree
+        for seed in range(3)
+        for tree in assert_same_forest(rows, 300, splitter=2, seed=seed, weights=weights)
+    ]
+    sums = np.zeros((1, len(X), 300))
+    native.add_up_trees([native.Trees(trees, 300, N_COLUMNS, is_sparse=True)], X, sums, 1)
+    assert np.array_equal(sums[0], sums_of_pairs(trees, X, 300))
+    assert np.allclose(sums.sum(axis=2), len(trees))
 
 
 def test_rows_in_bins_and_as_numbers_come_to_the_same_leaves():

@@ -23,6 +23,7 @@ __all__ = [
     "LEARNING_RATES",
     "LOSSES",
     "MISSING_BIN",
+    "MOST_DENSE_CLASSES",
     "MOST_DRAWS",
     "MOST_EDGES",
     "NODE",
@@ -99,6 +100,9 @@ SPLITTERS = ("random", "best", "mixed")
 
 MOST_EDGES = 62
 """How many edges between bins a column has at most."""
+
+MOST_DENSE_CLASSES = 256
+"""With more classes, a leaf of a forest lists those that it knows, each with its value."""
 
 MISSING_BIN = 63
 """The bin of missing values."""

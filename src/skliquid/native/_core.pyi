@@ -53,7 +53,13 @@ def use_instructions(name: str) -> None: ...
 def instructions() -> str: ...
 
 class Trees:
-    def __init__(self, parts: list[tuple[bytes, bytes]], n_outputs: int, width: int) -> None: ...
+    def __init__(
+        self,
+        parts: list[tuple[bytes, bytes]],
+        n_outputs: int,
+        width: int,
+        is_sparse: bool = False,
+    ) -> None: ...
 
 def grow_forest(
     bins: Any,

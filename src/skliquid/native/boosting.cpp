@@ -119,7 +119,7 @@ class Sequence {
       grown.nodes.insert(grown.nodes.end(), tree.nodes.begin(), tree.nodes.end());
       grown.values.insert(grown.values.end(), tree.values.begin(), tree.values.end());
       grown.n_nodes.push_back(static_cast<int64_t>(tree.nodes.size()));
-      grown.n_leaves.push_back(static_cast<int64_t>(tree.values.size()) / n_outputs);
+      grown.n_values.push_back(static_cast<int64_t>(tree.values.size()));
       grown.n_visits += static_cast<int64_t>(rows.size());
     }
   }

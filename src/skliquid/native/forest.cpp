@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "random.hpp"
 #include "trees.hpp"
@@ -19,6 +20,7 @@ using std::uint8_t;
 
 constexpr int64_t many_rows = 64;  // from which on the mixed splitter looks at all thresholds
 constexpr int64_t nodes_between_stops = 256;
+constexpr int64_t few_rows = 8;  // that a node has at most whose children know its classes
 
 // A split: rows whose bin is in `right` go right.
 struct Split {
@@ -32,11 +34,21 @@ struct Split {
 template <bool weighted, class Label, int fixed>
 class Forest {
   using Count = std::conditional_t<weighted, double, int32_t>;
+  // With so many classes that few of them are in a node, no loop is over all of them.
+  static constexpr bool many = std::is_same_v<Label, int32_t>;
+  static constexpr bool moves_rows = many && !weighted;  // from bin to bin, instead of counts
 
   struct Waiting {  // a node that was not visited yet
     int64_t start, end;
     int64_t n_constant;  // columns that are known to be constant: the first in `order`
     uint32_t node;
+    int64_t n_shares;  // of its parent, if there are many classes
+    double rest;       // of its parent, that all classes share
+  };
+
+  struct Share {  // of a class, if there are many
+    int32_t label;
+    double value;
   };
 
   const ForestTask& task;
@@ -50,7 +62,12 @@ class Forest {
   std::vector<uint8_t> bins, side;
   std::vector<Count> total, right_count, histogram;  // the histogram is zero between uses
   int32_t rows_of_bin[n_bins] = {};
+  int32_t first_of_bin[n_bins] = {};
   std::vector<double> probability, waiting_probability;
+  std::vector<int32_t> present, by_bin;  // classes of the node, in order; its labels, bin by bin
+  std::vector<Share> shares, waiting_shares;
+  double rest = 0;
+  int64_t squares = 0, squares_left = 0, squares_right = 0;  // of counts, if rows are moved
   std::vector<Waiting> waiting;
   double n_total = 0;  // rows of the node, or their weight
 
@@ -99,24 +116,26 @@ class Forest {
     const auto k = static_cast<std::size_t>(classes());
     total.resize(k);
     right_count.resize(k);
-    probability.resize(k);
-    if (task.splitter != Splitter::random) histogram.resize(n_bins * k);
+    if (!many) probability.resize(k);
+    if (moves_rows) by_bin.resize(n);
+    if (!moves_rows && task.splitter != Splitter::random) histogram.resize(n_bins * k);
   }
 
   void grow(const Stop& stop, Grown& grown) {
     const std::size_t first = grown.nodes.size();
     int64_t n_visited = 0;
     int64_t n_leaves = 0;
+    const std::size_t first_value = grown.values.size();
     const auto n = static_cast<int64_t>(rows.size());
     grown.nodes.push_back({});
-    waiting.push_back({0, n, 0, 0});
+    waiting.push_back({0, n, 0, 0, 0, 1.0});
     waiting_probability.assign(probability.size(), 1.0 / static_cast<double>(classes()));
     while (!waiting.empty()) {
       if (++n_visited % nodes_between_stops == 0 && stop()) return;
       const Waiting now = waiting.back();
       waiting.pop_back();
       count(now.start, now.end);
-      smooth();
+      many ? share(now) : smooth();
       int64_t n_constant = now.n_constant;
       Split split;
       if (!is_pure() && now.end - now.start >= 2 * task.min_leaf) {
@@ -124,6 +143,12 @@ class Forest {
       }
       Node& node = grown.nodes[first + now.node];
       if (split.column < 0) {
+        if (many) {
+          const auto at = static_cast<uint32_t>((grown.values.size() - first_value) / 2);
+          node = {shares.size() + 1, is_leaf, at};
+          add_shares(grown.values);
+          continue;
+        }
         node = {0, is_leaf, static_cast<uint32_t>(n_leaves++)};
         for (double p : probability) grown.values.push_back(static_cast<float>(p));
         continue;
@@ -134,22 +159,42 @@ class Forest {
       grown.nodes.push_back({});
       const int64_t middle = partition(now.start, now.end, split);
       // the left child is visited first
-      waiting.push_back({middle, now.end, n_constant, next + 1});
-      waiting.push_back({now.start, middle, n_constant, next});
+      const bool passes_on = many && now.end - now.start <= few_rows;
+      const int64_t n_shares = passes_on ? static_cast<int64_t>(shares.size()) : 0;
+      const double its_rest = passes_on ? rest : 1.0;
+      waiting.push_back({middle, now.end, n_constant, next + 1, n_shares, its_rest});
+      waiting.push_back({now.start, middle, n_constant, next, n_shares, its_rest});
+      for (int twice = 0; twice < 2 && n_shares; ++twice) {
+        waiting_shares.insert(waiting_shares.end(), shares.begin(), shares.end());
+      }
       for (int twice = 0; twice < 2; ++twice) {
         waiting_probability.insert(waiting_probability.end(), probability.begin(),
                                    probability.end());
       }
     }
     grown.n_nodes.push_back(static_cast<int64_t>(grown.nodes.size() - first));
-    grown.n_leaves.push_back(n_leaves);
+    grown.n_values.push_back(static_cast<int64_t>(grown.values.size() - first_value));
     grown.n_visits += n;
   }
 
  private:
   int64_t classes() const { return fixed ? fixed : given_classes; }
 
+  // Call a function with each class that may be in the node, in order.
+  template <class Function>
+  void for_classes(const Function& function) const {
+    if constexpr (many) {
+      for (int32_t c : present) function(c);
+    } else {
+      for (int64_t c = 0; c < classes(); ++c) function(c);
+    }
+  }
+
   void count(int64_t start, int64_t end) {
+    if constexpr (many) {
+      count_present(start, end);
+      return;
+    }
     std::fill(total.begin(), total.end(), Count{0});
     n_total = 0;
     if constexpr (weighted) {
@@ -163,6 +208,27 @@ class Forest {
         for (int64_t i = start; i < end; ++i) ++total[labels[i]];
       }
       n_total = static_cast<double>(end - start);
+    }
+  }
+
+  void count_present(int64_t start, int64_t end) {
+    for (int32_t c : present) total[c] = right_count[c] = 0;
+    present.clear();
+    for (int64_t i = start; i < end; ++i) {
+      const auto c = static_cast<int32_t>(labels[i]);
+      if (!(total[c] > 0)) present.push_back(c);
+      if constexpr (weighted) {
+        total[c] += weights[i];
+      } else {
+        ++total[c];
+      }
+    }
+    std::sort(present.begin(), present.end());
+    n_total = 0;
+    squares = 0;
+    for (int32_t c : present) {
+      n_total += static_cast<double>(total[c]);
+      if constexpr (moves_rows) squares += int64_t{total[c]} * total[c];
     }
   }
 
@@ -182,7 +248,38 @@ class Forest {
     waiting_probability.resize(waiting_probability.size() - k);
   }
 
+  // The same for many classes, of which only the node's are listed, and those of its parent if that
+  // has few rows. All classes share the rest, as they share the probability of a larger parent.
+  void share(const Waiting& now) {
+    const std::size_t first = waiting_shares.size() - static_cast<std::size_t>(now.n_shares);
+    const Share *parent = waiting_shares.data() + first, *end = parent + now.n_shares;
+    const double all = n_total + 1.0;
+    shares.clear();
+    for (int32_t c : present) {
+      for (; parent < end && parent->label < c; ++parent) {
+        shares.push_back({parent->label, parent->value / all});
+      }
+      const bool is_known = parent < end && parent->label == c;
+      const double known = is_known ? (parent++)->value : 0.0;
+      shares.push_back({c, (static_cast<double>(total[c]) + known) / all});
+    }
+    for (; parent < end; ++parent) shares.push_back({parent->label, parent->value / all});
+    rest = now.rest / all;
+    waiting_shares.resize(first);
+  }
+
+  // A leaf's pairs of a class and its value; the last is for all classes.
+  void add_shares(std::vector<float>& values) const {
+    for (const Share& each : shares) {
+      values.push_back(static_cast<float>(each.label));
+      values.push_back(static_cast<float>(each.value));
+    }
+    values.push_back(static_cast<float>(classes()));
+    values.push_back(static_cast<float>(rest / static_cast<double>(classes())));
+  }
+
   bool is_pure() const {
+    if (many) return present.size() <= 1;
     int n_present = 0;
     for (Count each : total) n_present += each > 0;
     return n_present <= 1;
@@ -285,7 +382,7 @@ class Forest {
         return;
       }
     }
-    std::fill(right_count.begin(), right_count.end(), Count{0});
+    empty_right();
     for (int64_t i = 0; i < n; ++i) {
       n_right += side[i];
       if constexpr (weighted) {
@@ -302,34 +399,52 @@ class Forest {
   void judge(int64_t f, int64_t n, int64_t n_right, uint64_t right, int64_t threshold,
              uint64_t absent, Split& best) {
     if (n_right < task.min_leaf || n - n_right < task.min_leaf) return;
-    double squares_left = 0, squares_right = 0, weight_right = 0;
-    for (int64_t c = 0; c < classes(); ++c) {
+    double left = 0, its_right = 0, weight_right = 0;
+    for_classes([&](int64_t c) {
       const auto r = static_cast<double>(right_count[c]);
       const double l = static_cast<double>(total[c]) - r;
-      squares_left += l * l;
-      squares_right += r * r;
+      left += l * l;
+      its_right += r * r;
       weight_right += r;
+    });
+    compare(f, n, n_right, left, its_right, weight_right, right, threshold, absent, best);
+  }
+
+  // The same after whole bins were moved to the right.
+  void judge_bins(int64_t f, int64_t n, int64_t n_right, uint64_t right, int64_t threshold,
+                  uint64_t absent, Split& best) {
+    if constexpr (!moves_rows) {
+      judge(f, n, n_right, right, threshold, absent, best);
+      return;
     }
+    if (n_right < task.min_leaf || n - n_right < task.min_leaf) return;
+    compare(f, n, n_right, static_cast<double>(squares_left), static_cast<double>(squares_right),
+            static_cast<double>(n_right), right, threshold, absent, best);
+  }
+
+  void compare(int64_t f, int64_t n, int64_t n_right, double left, double its_right,
+               double weight_right, uint64_t right, int64_t threshold, uint64_t absent,
+               Split& best) const {
     const double weight_left = n_total - weight_right;
     if (!(weight_left > 0) || !(weight_right > 0)) return;
-    const double score = squares_left / weight_left + squares_right / weight_right;
+    const double score = left / weight_left + its_right / weight_right;
     if (!(score > best.score)) return;
     right = 2 * n_right > n ? right | absent : right & ~absent;
     best = {f, right, threshold, score};
   }
 
   void look_at_all(int64_t f, int64_t start, int64_t n, bool has_missing, Split& best) {
-    const uint64_t present = fill_histogram(start, n);
+    const uint64_t bins_here = fill_histogram(start, n);
     const uint64_t absent = has_missing ? 0 : bit(missing_bin);
-    const uint64_t known = present & ~bit(missing_bin);
+    const uint64_t known = bins_here & ~bit(missing_bin);
     for (int missing_to_right = has_missing ? 0 : 1; missing_to_right < 2; ++missing_to_right) {
       // from the last bin down: what lies above the threshold
-      std::fill(right_count.begin(), right_count.end(), Count{0});
+      empty_right();
       int64_t n_right = 0;
       uint64_t left = known;
       if (has_missing && missing_to_right) {
         n_right += add_bin(missing_bin);
-        judge(f, n, n_right, above(highest(left), true), highest(left), absent, best);
+        judge_bins(f, n, n_right, above(highest(left), true), highest(left), absent, best);
       }
       for (;;) {
         const int64_t moved = highest(left);
@@ -337,10 +452,10 @@ class Forest {
         if (!left) break;
         n_right += add_bin(moved);
         const int64_t threshold = (highest(left) + moved - 1) / 2;  // in the middle of the gap
-        judge(f, n, n_right, above(threshold, missing_to_right), threshold, absent, best);
+        judge_bins(f, n, n_right, above(threshold, missing_to_right), threshold, absent, best);
       }
     }
-    clear_histogram(present);
+    clear_histogram(bins_here);
   }
 
   static int64_t highest(uint64_t set) {
@@ -351,13 +466,20 @@ class Forest {
     return k;
   }
 
+  void empty_right() {
+    for_classes([&](int64_t c) { right_count[c] = Count{0}; });
+    squares_left = squares;
+    squares_right = 0;
+  }
+
   // Count the rows of each bin and class, and return the bins that some row has.
   uint64_t fill_histogram(int64_t start, int64_t n) {
-    uint64_t present = 0;
+    uint64_t present_bins = 0;
     for (int64_t i = 0; i < n; ++i) {
       const int64_t b = bins[i];
-      present |= bit(b);
+      present_bins |= bit(b);
       ++rows_of_bin[b];
+      if constexpr (moves_rows) continue;
       Count& cell = histogram[b * classes() + static_cast<int64_t>(labels[start + i])];
       if constexpr (weighted) {
         cell += weights[start + i];
@@ -365,81 +487,115 @@ class Forest {
         ++cell;
       }
     }
-    return present;
+    if constexpr (moves_rows) {
+      int32_t next[n_bins], before = 0;
+      for (int b = 0; b < n_bins; ++b) {
+        first_of_bin[b] = next[b] = before;
+        before += rows_of_bin[b];
+      }
+      for (int64_t i = 0; i < n; ++i)
+        by_bin[next[bins[i]]++] = static_cast<int32_t>(labels[start + i]);
+    }
+    return present_bins;
   }
 
-  void clear_histogram(uint64_t present) {
-    for (; present; present &= present - 1) {
-      const int64_t b = highest(present & (~present + 1));
+  void clear_histogram(uint64_t present_bins) {
+    for (; present_bins; present_bins &= present_bins - 1) {
+      const int64_t b = highest(present_bins & (~present_bins + 1));
       rows_of_bin[b] = 0;
-      for (int64_t c = 0; c < classes(); ++c) histogram[b * classes() + c] = Count{0};
+      if constexpr (!moves_rows) {
+        for_classes([&](int64_t c) { histogram[b * classes() + c] = Count{0}; });
+      }
     }
   }
 
+  // Move the rows of a bin to the right, and return how many there are.
   int64_t add_bin(int64_t b) {
-    for (int64_t c = 0; c < classes(); ++c) right_count[c] += histogram[b * classes() + c];
+    if constexpr (moves_rows) {
+      const int32_t* own = by_bin.data() + first_of_bin[b];
+      for (int32_t k = 0; k < rows_of_bin[b]; ++k) {
+        const int64_t r = right_count[own[k]]++, l = total[own[k]] - r;
+        squares_right += 2 * r + 1;
+        squares_left -= 2 * l - 1;
+      }
+    } else {
+      for_classes([&](int64_t c) { right_count[c] += histogram[b * classes() + c]; });
+    }
     return rows_of_bin[b];
+  }
+
+  // The weight of a class in a bin, and of all classes.
+  std::pair<double, double> weights_in(int64_t b, int64_t label) const {
+    double of_label = 0, all = 0;
+    if constexpr (moves_rows) {
+      const int32_t* own = by_bin.data() + first_of_bin[b];
+      for (int32_t k = 0; k < rows_of_bin[b]; ++k) of_label += own[k] == label;
+      all = rows_of_bin[b];
+    } else {
+      of_label = static_cast<double>(histogram[b * classes() + label]);
+      for_classes([&](int64_t c) { all += static_cast<double>(histogram[b * classes() + c]); });
+    }
+    return {of_label, all};
   }
 
   // Splits of a categorical column: a random set of bins, or sets in the order of the share of the
   // most frequent class.
   void look_at_sets(int64_t f, int64_t start, int64_t n, Split& best) {
-    const uint64_t present = fill_bins(n);
+    const uint64_t bins_here = fill_bins(n);
     if (!looks_at_all(n)) {
       const int n_draws = task.splitter == Splitter::random ? 1 : 2;
       for (int k = 0; k < n_draws; ++k) {
-        uint64_t right = random.next() & present;
-        if (right == 0 || right == present) right = present & (~present + 1);
+        uint64_t right = random.next() & bins_here;
+        if (right == 0 || right == bins_here) right = bins_here & (~bins_here + 1);
         for (int64_t i = 0; i < n; ++i) side[i] = (right >> bins[i]) & 1;
-        judge_sides(f, start, n, right, -1, ~present, best);
+        judge_sides(f, start, n, right, -1, ~bins_here, best);
       }
       return;
     }
     fill_histogram(start, n);
-    int64_t most = 0;
-    for (int64_t c = 1; c < classes(); ++c) most = total[c] > total[most] ? c : most;
+    int64_t most = many ? present[0] : 0;
+    for_classes([&](int64_t c) { most = total[c] > total[most] ? c : most; });
     int ordered[n_bins];
-    double share[n_bins];
+    double share_of[n_bins];
     int n_present = 0;
     for (int b = 0; b < n_bins; ++b) {
-      if (!(present & bit(b))) continue;
-      double sum = 0;
-      for (int64_t c = 0; c < classes(); ++c)
-        sum += static_cast<double>(histogram[b * classes() + c]);
-      share[b] = static_cast<double>(histogram[b * classes() + most]) / sum;
+      if (!(bins_here & bit(b))) continue;
+      const auto [of_most, all] = weights_in(b, most);
+      share_of[b] = of_most / all;
       ordered[n_present++] = b;
     }
     std::stable_sort(ordered, ordered + n_present,
-                     [&](int a, int b) { return share[a] < share[b]; });
-    std::fill(right_count.begin(), right_count.end(), Count{0});
+                     [&](int a, int b) { return share_of[a] < share_of[b]; });
+    empty_right();
     int64_t n_right = 0;
     uint64_t right = 0;
     for (int k = 0; k + 1 < n_present; ++k) {
       n_right += add_bin(ordered[k]);
       right |= bit(ordered[k]);
-      judge(f, n, n_right, right, -1, ~present, best);
+      judge_bins(f, n, n_right, right, -1, ~bins_here, best);
     }
-    clear_histogram(present);
+    clear_histogram(bins_here);
   }
 
   // Splits of a column of ones: one feature against all others.
   void look_at_members(int64_t f, int64_t start, int64_t n, Split& best) {
-    const uint64_t present = fill_bins(n) & ~bit(0), absent = bit(missing_bin);
+    const uint64_t ones = fill_bins(n) & ~bit(0), absent = bit(missing_bin);
     if (looks_at_all(n)) {
       const uint64_t counted = fill_histogram(start, n);
-      for (uint64_t left = present; left; left &= left - 1) {
+      for (uint64_t left = ones; left; left &= left - 1) {
         const int64_t b = highest(left & (~left + 1));
-        std::fill(right_count.begin(), right_count.end(), Count{0});
-        judge(f, n, add_bin(b), bit(b), b, absent, best);
+        empty_right();
+        const int64_t n_right = add_bin(b);
+        judge_bins(f, n, n_right, bit(b), b, absent, best);
       }
       clear_histogram(counted);
       return;
     }
     int64_t n_present = 0;
-    for (uint64_t left = present; left; left &= left - 1) ++n_present;
+    for (uint64_t left = ones; left; left &= left - 1) ++n_present;
     const int n_draws = task.splitter == Splitter::random ? 1 : 2;
     for (int k = 0; k < n_draws; ++k) {
-      uint64_t left = present;
+      uint64_t left = ones;
       for (int64_t skipped = random.below(n_present); skipped > 0; --skipped) left &= left - 1;
       const int64_t b = highest(left & (~left + 1));
       for (int64_t i = 0; i < n; ++i) side[i] = bins[i] == b;
@@ -448,9 +604,9 @@ class Forest {
   }
 
   uint64_t fill_bins(int64_t n) const {
-    uint64_t present = 0;
-    for (int64_t i = 0; i < n; ++i) present |= bit(bins[i]);
-    return present;
+    uint64_t bins_here = 0;
+    for (int64_t i = 0; i < n; ++i) bins_here |= bit(bins[i]);
+    return bins_here;
   }
 
   bool looks_at_all(int64_t n) const {
@@ -493,7 +649,7 @@ void grow_one(const Columns& columns, const Labels& labels, const ForestTask& ta
               const Stop& stop, Grown& grown) {
   if (labels.n_classes == 2) {
     Forest<weighted, uint8_t, 2>(columns, labels, task).grow(stop, grown);
-  } else if (labels.n_classes <= 256) {
+  } else if (labels.n_classes <= most_dense_classes) {
     Forest<weighted, uint8_t, 0>(columns, labels, task).grow(stop, grown);
   } else {
     Forest<weighted, int32_t, 0>(columns, labels, task).grow(stop, grown);

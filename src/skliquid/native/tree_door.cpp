@@ -180,13 +180,13 @@ nb::bytes bytes_of(const void* data, std::size_t n_bytes) {
 }
 
 // Trees as Python keeps them: a list of pairs of bytes, nodes and values.
-nb::list trees_of(const Grown& grown, int64_t n_outputs) {
+nb::list trees_of(const Grown& grown) {
   nb::list trees;
   const Node* node = grown.nodes.data();
   const float* value = grown.values.data();
   for (std::size_t t = 0; t < grown.n_nodes.size(); ++t) {
     const auto n_nodes = static_cast<std::size_t>(grown.n_nodes[t]);
-    const auto n_values = static_cast<std::size_t>(grown.n_leaves[t] * n_outputs);
+    const auto n_values = static_cast<std::size_t>(grown.n_values[t]);
     trees.append(nb::make_tuple(bytes_of(node, n_nodes * sizeof(Node)),
                                 bytes_of(value, n_values * sizeof(float))));
     node += n_nodes;
@@ -223,7 +223,7 @@ nb::list grow_forest(nb::handle bins, nb::handle edges, nb::handle kinds, nb::ha
   });
   nb::list results;
   for (const Grown& each : grown) {
-    results.append(nb::make_tuple(trees_of(each, n_classes), each.n_visits));
+    results.append(nb::make_tuple(trees_of(each), each.n_visits));
   }
   return results;
 }
@@ -268,7 +268,7 @@ nb::list grow_sequences(nb::handle bins, nb::handle edges, nb::handle kinds, nb:
   });
   nb::list results;
   for (const Grown& each : grown) {
-    results.append(nb::make_tuple(trees_of(each, n_outputs), each.n_visits));
+    results.append(nb::make_tuple(trees_of(each), each.n_visits));
   }
   return results;
 }
@@ -279,10 +279,11 @@ class CheckedTrees {
   Trees trees;
   int64_t width;
 
-  CheckedTrees(nb::list parts, int64_t n_outputs, int64_t width_) : width(width_) {
+  CheckedTrees(nb::list parts, int64_t n_outputs, int64_t width_, bool is_sparse) : width(width_) {
     require(n_outputs >= 1 && n_outputs <= most_classes, "n_outputs must be at least 1.");
     require(width >= 1 && width < most_columns, "width must be from 1 to 2**29.");
     trees.n_outputs = n_outputs;
+    trees.is_sparse = is_sparse;
     for (nb::handle part : parts) add(part);
   }
   CheckedTrees(const CheckedTrees&) = delete;
@@ -299,18 +300,19 @@ class CheckedTrees {
     PyObject *own_nodes = PyTuple_GetItem(part.ptr(), 0), *own = PyTuple_GetItem(part.ptr(), 1);
     const auto node_bytes = static_cast<std::size_t>(PyBytes_Size(own_nodes));
     const auto value_bytes = static_cast<std::size_t>(PyBytes_Size(own));
-    const std::size_t row_bytes = sizeof(float) * static_cast<std::size_t>(trees.n_outputs);
+    const std::size_t row_bytes = sizeof(float) * static_cast<std::size_t>(trees.n_per_leaf());
     require(node_bytes > 0 && node_bytes % sizeof(Node) == 0, "nodes must be whole.");
     require(value_bytes > 0 && value_bytes % row_bytes == 0, "values must be whole rows.");
     const std::size_t root = nodes.size(), n = node_bytes / sizeof(Node);
     const std::size_t n_leaves = value_bytes / row_bytes;
     trees.roots.push_back(static_cast<int64_t>(root));
-    trees.leaves.push_back(static_cast<int64_t>(values.size()) / trees.n_outputs);
+    trees.leaves.push_back(static_cast<int64_t>(values.size()) / trees.n_per_leaf());
     nodes.resize(root + n);
     std::memcpy(nodes.data() + root, PyBytes_AsString(own_nodes), node_bytes);
     const std::size_t first_value = values.size();
     values.resize(first_value + value_bytes / sizeof(float));
     std::memcpy(values.data() + first_value, PyBytes_AsString(own), value_bytes);
+    if (trees.is_sparse) check_pairs(first_value);
     bool is_simple = true;
     trees.steps.resize(root + n);
     std::vector<std::uint32_t> depth(n, 0);
@@ -320,7 +322,8 @@ class CheckedTrees {
       Step& step = trees.steps[root + i];
       most = depth[i] > most ? depth[i] : most;
       if (node.feature & is_leaf) {
-        require(node.feature == is_leaf && node.next < n_leaves,
+        const std::uint64_t n_own = trees.is_sparse ? node.cut : 1;
+        require(node.feature == is_leaf && n_own <= n_leaves && node.next <= n_leaves - n_own,
                 "nodes must have leaves whose values exist.");
         step = {std::numeric_limits<double>::infinity(), 0, static_cast<std::uint32_t>(i)};
         continue;
@@ -337,6 +340,16 @@ class CheckedTrees {
       std::memcpy(&step.cut, &node.cut, sizeof step.cut);
     }
     trees.depths.push_back(is_simple ? static_cast<int64_t>(most) : -1);
+  }
+
+  // The first number of each pair is an output, or behind the last for all.
+  void check_pairs(std::size_t start) const {
+    const auto most = static_cast<float>(trees.n_outputs);
+    for (std::size_t k = start; k < trees.values.size(); k += 2) {
+      const float output = trees.values[k];
+      require(output >= 0 && output <= most && output == std::floor(output),
+              "values must be pairs of an output and a number.");
+    }
   }
 };
 
@@ -441,8 +454,8 @@ bool is_interrupted() {
 
 void add_trees(nb::module_& m) {
   nb::class_<CheckedTrees>(m, "Trees")
-      .def(nb::init<nb::list, int64_t, int64_t>(), nb::arg("parts"), nb::arg("n_outputs"),
-           nb::arg("width"));
+      .def(nb::init<nb::list, int64_t, int64_t, bool>(), nb::arg("parts"), nb::arg("n_outputs"),
+           nb::arg("width"), nb::arg("is_sparse") = false);
   m.def("grow_forest", &grow_forest, nb::arg("bins"), nb::arg("edges"), nb::arg("kinds"),
         nb::arg("labels"), nb::arg("n_classes"), nb::arg("weights"), nb::arg("tasks"),
         nb::arg("n_threads"), nb::arg("features") = nb::none());

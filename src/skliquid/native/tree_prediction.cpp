@@ -66,15 +66,26 @@ void stride(const Step* tree, int64_t depth, const Number* X, int64_t width, uin
   }
 }
 
+// Add the pairs of a leaf to the sums of a row; what is for all outputs is added later, once.
+void add_pairs(const Node& leaf, const float* values, int64_t n_outputs, double* sums,
+               double& of_all) {
+  const float* pair = values + static_cast<int64_t>(leaf.next) * 2;
+  for (uint64_t j = 0; j < leaf.cut; ++j, pair += 2) {
+    const auto output = static_cast<int64_t>(pair[0]);
+    (output < n_outputs ? sums[output] : of_all) += static_cast<double>(pair[1]);
+  }
+}
+
 template <class Number>
 void add_up_rows(const Trees& trees, const Number* X, int64_t n_rows, int64_t width,
                  bool has_missing, double* sums) {
   const int64_t k = trees.n_outputs;
+  std::vector<double> of_all(static_cast<std::size_t>(trees.is_sparse ? n_rows : 0));
   uint32_t at[rows_at_once];
   for (std::size_t t = 0; t < trees.roots.size(); ++t) {
     const Node* tree = trees.nodes.data() + trees.roots[t];
     const Step* steps = trees.steps.data() + trees.roots[t];
-    const float* values = trees.values.data() + trees.leaves[t] * k;
+    const float* values = trees.values.data() + trees.leaves[t] * trees.n_per_leaf();
     for (int64_t start = 0; start < n_rows; start += rows_at_once) {
       const int64_t n = std::min(rows_at_once, n_rows - start);
       if (has_missing || trees.depths[t] < 0 || n < rows_at_once) {
@@ -82,12 +93,23 @@ void add_up_rows(const Trees& trees, const Number* X, int64_t n_rows, int64_t wi
       } else {
         stride(steps, trees.depths[t], X + start * width, width, at);
       }
+      if (trees.is_sparse) {
+        for (int64_t i = 0; i < n; ++i) {
+          const std::size_t row = static_cast<std::size_t>(start + i);
+          add_pairs(tree[at[i]], values, k, sums + (start + i) * k, of_all[row]);
+        }
+        continue;
+      }
       for (int64_t i = 0; i < n; ++i) {
         const float* value = values + static_cast<int64_t>(tree[at[i]].next) * k;
         double* sum = sums + (start + i) * k;
         for (int64_t c = 0; c < k; ++c) sum[c] += static_cast<double>(value[c]);
       }
     }
+  }
+  for (std::size_t i = 0; i < of_all.size(); ++i) {
+    double* sum = sums + static_cast<int64_t>(i) * k;
+    for (int64_t c = 0; c < k; ++c) sum[c] += of_all[i];
   }
 }
 

@@ -17,10 +17,13 @@ namespace skliquid {
 constexpr int n_bins = 64;
 constexpr int missing_bin = 63;
 constexpr int most_edges = 62;
+constexpr std::int64_t most_dense_classes = 256;
 
 // A node of a tree. The left child is at `next`, the right one beside it, both counted from the
 // root. A leaf has the number of its values there. `cut` is a threshold, above which rows go right,
-// or for a categorical column the set of bins that go right, one bit each.
+// or for a categorical column the set of bins that go right, one bit each. Leaves of a forest with
+// more than `most_dense_classes` hold pairs, of an output and its value; the output behind the last
+// stands for all of them. There `cut` is the number of pairs, and `next` the first.
 struct Node {
   std::uint64_t cut;
   std::uint32_t feature;  // and flags
@@ -127,7 +130,7 @@ struct Labels {
 struct Grown {
   std::vector<Node> nodes;
   std::vector<float> values;
-  std::vector<std::int64_t> n_nodes, n_leaves;  // per tree
+  std::vector<std::int64_t> n_nodes, n_values;  // per tree
   std::int64_t n_visits = 0;                    // rows that trees were grown on, over all trees
 };
 
@@ -160,7 +163,11 @@ struct Trees {
   std::vector<Step> steps;  // one for each node
   std::vector<float> values;
   std::int64_t n_outputs;
-  std::vector<std::int64_t> roots, leaves;
+  bool is_sparse;                           // leaves hold pairs
+  std::vector<std::int64_t> roots, leaves;  // where the nodes and values of each tree begin
+
+  // How many numbers `next` of a leaf counts as one.
+  std::int64_t n_per_leaf() const { return is_sparse ? 2 : n_outputs; }
   std::vector<std::int64_t> depths;  // -1 with categorical splits
 };
 

@@ -173,7 +173,7 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         self.n_grown_ = 0
         self.n_seen_ = 0
         self.n_visits_ = 0
-        self.trees_ = GrownTrees([], max(self.n_outputs, 1), n_columns)
+        self.trees_ = GrownTrees([], max(self.n_outputs, 1), n_columns, self.lists_outputs)
         own = self.random_state  # a generator takes longer to make than a small forest
         is_seed = isinstance(own, Integral)
         self._seed = int(own) if is_seed else int(check_random_state(own).randint(2**31 - 1))
@@ -197,6 +197,11 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
     def n_outputs(self) -> int:
         """How many numbers a leaf holds."""
         return len(self.classes_)
+
+    @property
+    def lists_outputs(self) -> bool:
+        """Whether leaves list the outputs that they know, and not a number for each."""
+        return False
 
     @property
     def is_categorical(self) -> NDArray[np.bool_]:
@@ -235,7 +240,7 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         before = self.classes_
         if len(before) == 0:
             self.classes_ = unique_labels(labels)
-            self.trees_ = GrownTrees([], self.n_outputs, self.n_features_in_)
+            self.trees_ = GrownTrees([], self.n_outputs, self.n_features_in_, self.lists_outputs)
             return None
         both = unique_labels(before, labels)
         if len(both) == len(before):

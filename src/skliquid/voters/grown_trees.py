@@ -12,7 +12,12 @@ from skliquid.arrays import Floats
 _IS_LEAF, _COLUMN = np.uint32(1 << 31), np.uint32((1 << 29) - 1)  # parts of a node's "feature"
 
 Tree = tuple[bytes, bytes]
-"""A tree: nodes, as ``native.NODE`` has them, and the values of its leaves, as float32."""
+"""A tree: nodes, as ``native.NODE`` has them, and the values of its leaves, as float32.
+
+Leaves of sparse trees hold pairs: an output and its value. The last pair of a leaf has the number of
+outputs in place of one, and is for all of them. A leaf's ``next`` is its first pair, and its ``cut``
+the number of its pairs.
+"""
 
 
 class GrownTrees:
@@ -26,13 +31,18 @@ class GrownTrees:
         How many numbers a leaf holds.
     n_columns : int
         How many columns the rows have.
+    is_sparse : bool, default=False
+        Whether leaves list the outputs that they know, of very many.
     """
 
-    def __init__(self, trees: Iterable[Tree], n_outputs: int, n_columns: int):
+    def __init__(
+        self, trees: Iterable[Tree], n_outputs: int, n_columns: int, is_sparse: bool = False
+    ):
         self.trees = tuple(trees)
         self.n_outputs = n_outputs
         self.n_columns = n_columns
-        self.handle = native.Trees(list(self.trees), n_outputs, n_columns)
+        self.is_sparse = is_sparse
+        self.handle = native.Trees(list(self.trees), n_outputs, n_columns, is_sparse)
 
     def __len__(self) -> int:
         return len(self.trees)
@@ -40,11 +50,14 @@ class GrownTrees:
     def last(self, n_trees: int) -> "GrownTrees":
         """Return the last ``n_trees``, or all if there are fewer."""
         first = max(len(self) - n_trees, 0)
-        return GrownTrees(self.trees[first:], self.n_outputs, self.n_columns)
+        return self._with(self.trees[first:])
 
     def followed_by(self, trees: Iterable[Tree]) -> "GrownTrees":
         """Return these trees and then ``trees``."""
-        return GrownTrees((*self.trees, *trees), self.n_outputs, self.n_columns)
+        return self._with((*self.trees, *trees))
+
+    def _with(self, trees: Iterable[Tree]) -> "GrownTrees":
+        return GrownTrees(trees, self.n_outputs, self.n_columns, self.is_sparse)
 
     def with_values(
         self, new: Callable[[NDArray[np.float32]], NDArray[Any]], n_outputs: int
@@ -57,6 +70,31 @@ class GrownTrees:
 
         trees = ((nodes, changed(values)) for nodes, values in self.trees)
         return GrownTrees(trees, n_outputs, self.n_columns)
+
+    def with_outputs(self, positions: NDArray[np.intp], n_outputs: int) -> "GrownTrees":
+        """Return sparse trees of more outputs, among which those known are at ``positions``."""
+        before, trees = self.n_outputs, self.trees if self.is_sparse else map(self._pairs, self.trees)
+        places = np.append(positions, n_outputs).astype(np.float32)
+
+        def moved(values: bytes) -> bytes:
+            pairs = np.frombuffer(values, dtype=np.float32).reshape(-1, 2).copy()
+            outputs = pairs[:, 0].astype(np.intp)
+            pairs[:, 0] = places[outputs]
+            pairs[outputs == before, 1] *= before / n_outputs
+            return pairs.tobytes()
+
+        wider = [(nodes, moved(values)) for nodes, values in trees]
+        return GrownTrees(wider, n_outputs, self.n_columns, is_sparse=True)
+
+    def _pairs(self, tree: Tree) -> Tree:
+        """Return a tree whose leaves list all outputs."""
+        nodes, k = np.frombuffer(tree[0], dtype=native.NODE).copy(), self.n_outputs
+        values = np.frombuffer(tree[1], dtype=np.float32)
+        is_leaf = nodes["feature"] & _IS_LEAF != 0
+        nodes["next"][is_leaf] *= np.uint32(k)
+        nodes["cut"][is_leaf] = k
+        outputs = np.tile(np.arange(k, dtype=np.float32), len(values) // k)
+        return nodes.tobytes(), np.stack([outputs, values], axis=1).tobytes()
 
     def splits(self) -> Floats:
         r"""Return how often each column is split on; a split at depth d counts :math:`2^{-d}`."""
@@ -72,7 +110,7 @@ class GrownTrees:
         return counts
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return GrownTrees, (self.trees, self.n_outputs, self.n_columns)
+        return GrownTrees, (self.trees, self.n_outputs, self.n_columns, self.is_sparse)
 
     def __copy__(self) -> "GrownTrees":
         return self

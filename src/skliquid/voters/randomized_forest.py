@@ -159,7 +159,16 @@ class RandomizedForestClassifier(TreeVoter):
             return min(int(self.max_features), rows.n_columns)
         return max(int(self.max_features * rows.n_columns), 1)
 
+    @property
+    def lists_outputs(self) -> bool:
+        """Whether leaves list the classes that they know."""
+        return self.n_outputs > native.MOST_DENSE_CLASSES
+
     def _widen(self, positions: NDArray[np.intp]) -> None:
+        if self.lists_outputs:
+            self.trees_ = self.trees_.with_outputs(positions, self.n_outputs)
+            return
+
         def wider(values: NDArray[np.float32]) -> NDArray[Any]:
             after = np.zeros((len(values), self.n_outputs))
             after[:, positions] = values

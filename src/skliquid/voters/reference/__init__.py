@@ -8,7 +8,7 @@ are in bins, of which 63 is that of missing values. A split is the set of bins t
 from skliquid.voters.reference.boosting import grow_sequence
 from skliquid.voters.reference.forest import grow_tree
 from skliquid.voters.reference.numbers import Random, bin_of, draw_rows, exponential, softmax
-from skliquid.voters.reference.tree import leaf_of, sums_of_trees
+from skliquid.voters.reference.tree import leaf_of, sums_of_pairs, sums_of_trees
 
 __all__ = [
     "Random",
@@ -19,5 +19,6 @@ __all__ = [
     "grow_tree",
     "leaf_of",
     "softmax",
+    "sums_of_pairs",
     "sums_of_trees",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from skliquid.arrays import Floats
-from skliquid.native import MISSING_BIN, SPLITTERS
+from skliquid.native import MISSING_BIN, MOST_DENSE_CLASSES, SPLITTERS
 from skliquid.voters.binning import BinnedRows
 from skliquid.voters.one_hot import CATEGORIES, NUMBERS, ONES
 from skliquid.voters.reference.numbers import Numbers, Random, added, draw_rows
@@ -15,6 +15,9 @@ from skliquid.voters.reference.tree import ALL_BINS, Split, Tree, above, own_wei
 
 MANY_ROWS = 64
 """From so many rows on the mixed splitter looks at all thresholds."""
+
+FEW_ROWS = 8
+"""With many classes, a node with more rows does not tell its children which it has."""
 
 
 def grow_tree(rows: BinnedRows, n_classes: int, task: Any) -> tuple[bytes, bytes]:
@@ -34,28 +37,42 @@ class ForestTree:
     def grown(self) -> Tree:
         """Return the tree when it is complete."""
         drawn = draw_rows(self.random, self.rows.n_rows, int(self.task["n_drawn"]))
-        parent = np.full(self.n_classes, 1.0 / self.n_classes)
-        self._grow(0, drawn[self.weights[drawn] > 0], parent, 0)
+        self._grow(0, drawn[self.weights[drawn] > 0], self._nothing(), 0)
         return self.tree
+
+    def _nothing(self) -> tuple[Floats, float]:
+        """Return what is known without a row: a number per class, and the rest that all share."""
+        if self.n_classes > MOST_DENSE_CLASSES:
+            return np.zeros(self.n_classes), 1.0
+        return np.full(self.n_classes, 1.0 / self.n_classes), 0.0
 
     def counts(self, rows: Numbers) -> Floats:
         """Return the weight of each class."""
         counts = np.bincount(self.rows.y[rows], self.weights[rows], minlength=self.n_classes)
         return counts.astype(np.float64)  # of no rows they are integers
 
-    def _grow(self, node: int, rows: Numbers, parent: Floats, n_constant: int) -> None:
-        total = self.counts(rows)
-        probability = (total + parent) / (added(total) + 1.0)
+    def _grow(
+        self, node: int, rows: Numbers, parent: tuple[Floats, float], n_constant: int
+    ) -> None:
+        total, (known, rest) = self.counts(rows), parent
+        n_total = added(total) + 1.0
+        probability, rest = (total + known) / n_total, rest / n_total
+        is_listed = self.n_classes > MOST_DENSE_CLASSES
         split = Split(-1.0)
         if np.count_nonzero(total) > 1 and len(rows) >= 2 * self.task["min_leaf"]:
             split, n_constant = self._search(rows, total, n_constant)
+        if split.column < 0 and is_listed:
+            self.tree.add_pairs(node, probability, rest / self.n_classes)
+            return
         if split.column < 0:
             self.tree.add_leaf(node, probability)
             return
         left = self.tree.add_split(node, split)
         goes_right = np.isin(self.rows.bins[split.column, rows], list(split.right))
-        self._grow(left, rows[~goes_right], probability, n_constant)
-        self._grow(left + 1, rows[goes_right], probability, n_constant)
+        is_forgotten = is_listed and len(rows) > FEW_ROWS
+        own = self._nothing() if is_forgotten else (probability, rest)
+        self._grow(left, rows[~goes_right], own, n_constant)
+        self._grow(left + 1, rows[goes_right], own, n_constant)
 
     def _search(self, rows: Numbers, total: Floats, n_constant: int) -> tuple[Split, int]:
         """Look at columns in random order until enough are not constant and one has a split."""

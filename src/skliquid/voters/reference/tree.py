@@ -69,6 +69,13 @@ class Tree:
         self.nodes[node] = (0, IS_LEAF, len(self.values))
         self.values.append(np.asarray(values, dtype=np.float32))
 
+    def add_pairs(self, node: int, values: Floats, of_all: float) -> None:
+        """Make a node a leaf with pairs, of an output and its value; the last is for all."""
+        outputs = np.append(np.flatnonzero(values), len(values))
+        pairs = np.stack([outputs, np.append(values[outputs[:-1]], of_all)], axis=1)
+        self.nodes[node] = (len(pairs), IS_LEAF, len(self.values))
+        self.values.extend(pairs.astype(np.float32))
+
     def values_of(self, bins: NDArray[np.uint8]) -> Floats:
         """Return the values of the leaf that a row comes to, whose bins are given."""
         node = 0
@@ -89,10 +96,15 @@ def above(threshold: int, moved: Sequence[int]) -> frozenset[int]:
 
 def leaf_of(nodes: NDArray[Any], row: Sequence[float]) -> int:
     """Return the leaf that a row of numbers comes to."""
+    return int(last_node(nodes, row)["next"])
+
+
+def last_node(nodes: NDArray[Any], row: Sequence[float]) -> Any:
+    """Return the node at which a row of numbers ends."""
     node = nodes[0]
     while not node["feature"] & IS_LEAF:
         node = nodes[int(node["next"]) + goes_right(node, row)]
-    return int(node["next"])
+    return node
 
 
 def goes_right(node: Any, row: Sequence[float]) -> bool:
@@ -113,6 +125,19 @@ def sums_of_trees(trees: Iterable[tuple[bytes, bytes]], X: Any, n_outputs: int) 
         leaves = [leaf_of(np.frombuffer(nodes, dtype=NODE), row) for row in X]
         sums += each[leaves].astype(np.float64)
     return sums
+
+
+def sums_of_pairs(trees: Iterable[tuple[bytes, bytes]], X: Any, n_outputs: int) -> Floats:
+    """Return what trees whose leaves hold pairs add up to, one row per row of ``X``."""
+    sums = np.zeros((len(X), n_outputs + 1))
+    for nodes, values in trees:
+        pairs = np.frombuffer(values, dtype=np.float32).reshape(-1, 2).tolist()
+        for row, own in zip(X, sums, strict=True):
+            leaf = last_node(np.frombuffer(nodes, dtype=NODE), row)
+            first = int(leaf["next"])
+            for output, value in pairs[first : first + int(leaf["cut"])]:
+                own[int(output)] += value
+    return sums[:, :-1] + sums[:, -1:]
 
 
 def own_weights(rows: BinnedRows, task: Any) -> Floats:
