@@ -32,6 +32,11 @@ MOST_SPARSE_COLUMNS = 5_000
 """Sparse rows with more columns, such as texts, are left to the linear ones."""
 
 
+def is_wide(X: Any) -> bool:
+    """Return whether rows are sparse with so many columns that only linear voters see them."""
+    return bool(scipy.sparse.issparse(X) and X.shape[1] > MOST_SPARSE_COLUMNS)
+
+
 class EstimatorComposition(ClassifierMixin, Composition):
     """Parameters of a classifier with parameters ``estimator`` and ``diversity``."""
 
@@ -118,9 +123,7 @@ class EstimatorComposition(ClassifierMixin, Composition):
     def _estimators_for(self, X: Any) -> list[tuple[str, Any]]:
         """Return the named estimators that suit the rows."""
         named = self._named_estimators()
-        n_columns: int = X.shape[1]
-        is_wide = scipy.sparse.issparse(X) and n_columns > MOST_SPARSE_COLUMNS
-        return named[:1] if self.estimator is None and is_wide else named
+        return named[:1] if self.estimator is None and is_wide(X) else named
 
     def __sklearn_tags__(self) -> Tags:
         pairs = [pair for pair in self._named_estimators() if isinstance(pair, tuple) and pair]

@@ -20,7 +20,7 @@ from skliquid.class_weights import (
     with_class_weights,
 )
 from skliquid.competence import as_competence
-from skliquid.composition import EstimatorComposition
+from skliquid.composition import EstimatorComposition, is_wide
 from skliquid.discovery import resolve_classes
 from skliquid.diversity import Diversity, VoterSpec, as_diversity, row_sample
 from skliquid.fitted import Fitted, FittedVotes, evaluation
@@ -464,6 +464,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
             names=[name for name, _ in named],
             diversity=diversity.resolved(
                 has_default_estimator=self.estimator is None,
+                is_wide=is_wide(X),
                 n_rows=n_rows,
                 n_columns=X.shape[1],
                 n_classes=len(classes),

@@ -4,6 +4,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from skliquid.diversity.feature_maps import SIGNED_LOG
 from skliquid.diversity.hyperparameters import (
     DEFAULT_NAMES,
     DefaultsWithout,
@@ -52,10 +53,13 @@ class Diversity(BaseEstimator):
         self.param_distributions = param_distributions
         self.feature_maps = feature_maps
 
-    def resolved(self, *, has_default_estimator: bool, **data: Any) -> "Diversity":
+    def resolved(
+        self, *, has_default_estimator: bool, is_wide: bool = False, **data: Any
+    ) -> "Diversity":
         """Return this diversity with what ``"auto"`` stands for.
 
-        ``data`` are what the default voters depend on; see ``default_hyperparameters``.
+        ``is_wide`` says whether rows are sparse with very many columns. ``data`` are what the
+        default voters depend on; see ``default_hyperparameters``.
         """
         params, maps = self.param_distributions, self.feature_maps
         if is_auto(params):
@@ -66,7 +70,8 @@ class Diversity(BaseEstimator):
             left_out = set(DEFAULT_NAMES) - set(data.get("names", DEFAULT_NAMES))
             params = {k: v for k, v in params.items() if k.partition("__")[0] not in left_out}
         if is_auto(maps):
-            maps = {"linear": "fourier"} if has_default_estimator else None
+            default = {"linear": [SIGNED_LOG] if is_wide else "fourier"}
+            maps = default if has_default_estimator else None
         return Diversity(param_distributions=params, feature_maps=maps)
 
 

@@ -30,7 +30,10 @@ class FourierMap:
     gamma: float | None
 
 
-FOURIER_MAPS = (FourierMap(None), FourierMap(0.2), FourierMap(1.0))
+SIGNED_LOG = FourierMap(None)
+"""The map without random Fourier features, of which each takes a number per column."""
+
+FOURIER_MAPS = (SIGNED_LOG, FourierMap(0.2), FourierMap(1.0))
 """What ``"fourier"`` stands for."""
 
 

@@ -29,6 +29,7 @@ DOUBTFUL, OVERFLOWN = 1, 2
 _N_LANES = 4
 _MOST_ORDERS_TO_KEEP = 2**20
 _NO_ORDERS = np.empty((0, 0), dtype=np.int32)
+_SUMS_IN_ONE_THREAD = 8192  # more, and BLAS would wait for threads longer than it adds up
 _LABELS_AT_ONCE = 2**22  # those of some classes, of which each has its own
 _WORK_OF_A_THREAD = 2_000_000  # multiplications, at least: about half a millisecond
 
@@ -184,8 +185,10 @@ class LinearPool(VoterPool):
         if problem.averages:
             axpy = _axpy(problem.dtype)
             factors = state.scalars["average_a"][separators].tolist()
+            cuts = slices(state.coef.shape[1], _SUMS_IN_ONE_THREAD)
             for s, a in zip(separators.tolist(), factors, strict=True):
-                axpy(state.coef[s], state.average[s], a=a)
+                for cut in cuts:
+                    axpy(state.coef[s, cut], state.average[s, cut], a=a)
         native.count_steps(
             *state.arrays, separators, problem.n_separators, n_rows, problem.average_from
         )
