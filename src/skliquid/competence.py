@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from skliquid.arrays import Floats, Labels, Voters, Votes
-from skliquid.calibration import GroupAnswers
+from skliquid.calibration import MANY_CLASSES, GroupAnswers
 from skliquid.estimates import DecayedEstimate, Estimate, MeanEstimate, Measurement, RecentEstimate
 from skliquid.increments import slices
 from skliquid.rows import Rows
@@ -20,6 +20,7 @@ SHARE = 0.5
 
 _INCREMENTS_REMEMBERED = 20
 _NUMBERS_AT_ONCE = 4_000_000
+_NUMBERS_PER_VOTER = 2**21
 _FEWEST_FOR_A_VARIANCE = 2
 
 
@@ -73,10 +74,27 @@ def contributions(probabilities: Floats, shares: Floats, y: Labels, share: float
     return gains
 
 
+def rows_to_ask_about(rows: Rows, n_classes: int) -> Rows:
+    """Return the rows, or with many classes some of them, at equal distances.
+
+    Each voter then gives about two million probabilities at most: 2,097 rows of 1,000 classes, or
+    209 of 10,000. Otherwise voters would be asked for longer than they train.
+
+    Examples
+    --------
+    >>> rows = Rows(np.zeros((5_000, 1)), np.zeros(5_000))
+    >>> [rows_to_ask_about(rows, n).n_rows for n in (2, 256, 1_000, 10_000)]
+    [5000, 5000, 1667, 209]
+    """
+    step = -(-rows.n_rows // max(_NUMBERS_PER_VOTER // n_classes, 1))
+    return rows if n_classes <= MANY_CLASSES or step <= 1 else rows.at(slice(None, None, step))
+
+
 def evaluated(
     panel: Panel, *, by_contribution: bool = False, asks_group: bool = True
 ) -> Evaluation:
     """Ask the panel about its rows, block by block, and average over rows by their weights."""
+    panel = panel._replace(rows=rows_to_ask_about(panel.rows, panel.n_classes))
     n_rows, weight = panel.rows.n_rows, panel.rows.sample_weight
     cuts = slices(n_rows, max(_NUMBERS_AT_ONCE // (len(panel.weights) * panel.n_classes), 1))
     blocks = [panel.rows] if len(cuts) == 1 else map(panel.rows.at, cuts)

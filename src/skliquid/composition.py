@@ -31,6 +31,10 @@ DEFAULT_ESTIMATORS: list[tuple[str, Any]] = [
 MOST_SPARSE_COLUMNS = 5_000
 """Sparse rows with more columns, such as texts, are left to the linear ones."""
 
+MOST_CLASSES = 1_000
+"""With more classes the forests are left alone: each tree of the others looks at all classes of
+each row, and so does each step of a linear voter."""
+
 
 def is_wide(X: Any) -> bool:
     """Return whether rows are sparse with so many columns that only linear voters see them."""
@@ -120,10 +124,14 @@ class EstimatorComposition(ClassifierMixin, Composition):
     def _estimators(self) -> list[Any]:
         return [estimator for _, estimator in self._named_estimators()]
 
-    def _estimators_for(self, X: Any) -> list[tuple[str, Any]]:
-        """Return the named estimators that suit the rows."""
+    def _estimators_for(self, X: Any, n_classes: int) -> list[tuple[str, Any]]:
+        """Return the named estimators that suit the rows and the classes."""
         named = self._named_estimators()
-        return named[:1] if self.estimator is None and is_wide(X) else named
+        if self.estimator is not None:
+            return named
+        if is_wide(X):
+            return named[:1]
+        return named[1:2] if n_classes > MOST_CLASSES else named
 
     def __sklearn_tags__(self) -> Tags:
         pairs = [pair for pair in self._named_estimators() if isinstance(pair, tuple) and pair]

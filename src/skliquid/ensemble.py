@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from skliquid import parameters, presets
 from skliquid.arrays import Voters
 from skliquid.budget import Budget
+from skliquid.calibration import MANY_CLASSES
 from skliquid.callbacks import CallbackSupportMixin, with_callbacks
 from skliquid.class_weights import (
     ClassCounts,
@@ -312,8 +313,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         rows, eval_set = rows._replace(y=labels), check_eval_set(self, eval_set, classes)
 
         budget = Budget(self.max_cost, self.max_seconds)
-        has_trees = self._has_trees(rows.X)
-        cuts = self._cuts(rows.n_rows, has_trees=has_trees)
+        has_trees = self._has_trees(rows.X, len(classes))
+        cuts = self._cuts(rows.n_rows, len(classes), has_trees=has_trees)
         rules = self._rules(len(cuts), len(classes), has_trees=has_trees)
         training, spec = self._start(classes, rows.X, rules, rows.n_rows)
         budget.know(spec)
@@ -456,7 +457,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         """Return the training before the first increment, and what its voters are made from."""
         entropy = check_random_state(self.random_state).randint(2**31 - 1)
         voters, choices, drawn = np.random.SeedSequence(int(entropy)).spawn(3)
-        diversity, named = as_diversity(self.diversity), self._estimators_for(X)
+        diversity, named = as_diversity(self.diversity), self._estimators_for(X, len(classes))
         spec = VoterSpec.draw(
             [estimator for _, estimator in named],
             voters.generate_state(int(self.n_estimators)).tolist(),
@@ -481,13 +482,13 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         training.record.voters = spec.descriptions()
         return training, spec
 
-    def _has_trees(self, X: Any) -> bool:
-        return any(isinstance(voter, TreeVoter) for _, voter in self._estimators_for(X))
+    def _has_trees(self, X: Any, n_classes: int) -> bool:
+        return any(isinstance(voter, TreeVoter) for _, voter in self._estimators_for(X, n_classes))
 
-    def _cuts(self, n_rows: int, *, has_trees: bool) -> list[slice]:
+    def _cuts(self, n_rows: int, n_classes: int, *, has_trees: bool) -> list[slice]:
         """Return the increments of ``fit``."""
         if self.increment_size == "auto" and has_trees:
-            return rounds(n_rows, all_rows=not self.final_fit)
+            return rounds(n_rows, all_rows=not self.final_fit, n_classes=n_classes)
         return slices(n_rows, self.increment_size)
 
     def _rules(self, n_increments: int | None, n_classes: int, *, has_trees: bool = False) -> Rules:
@@ -503,7 +504,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
             voting=self._voting,
             n_classes=n_classes,
             last_increment=n_increments if self.final_fit else None,
-            sharpens=not (self.final_fit and has_trees),
+            sharpens=n_classes > MANY_CLASSES or not (self.final_fit and has_trees),
         )
 
     def _check_X(self, X: Any, *_methods: str) -> Any:

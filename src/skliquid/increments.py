@@ -32,11 +32,12 @@ def slices(n_rows: int, size: int | Literal["auto"]) -> list[slice]:
     return [slice(start, end) for start, end in pairwise(ends)]
 
 
-FIRST_ROUND, N_ROUNDS = 2_000, 3
-"""Rounds for voters made of trees: the first has at most so many rows, and there are three."""
+FIRST_ROUND, N_ROUNDS, PER_CLASS = 2_000, 3, 4
+"""Rounds for voters made of trees: the first has at most so many rows, and there are three. With
+more than 500 classes it has at most four rows per class, so that most classes occur in it."""
 
 
-def rounds(n_rows: int, *, all_rows: bool) -> list[slice]:
+def rounds(n_rows: int, *, all_rows: bool, n_classes: int = 2) -> list[slice]:
     """Return few increments, each as long as all before it together.
 
     Trees are grown again at each increment, and the first needs rows enough to tell them apart. If
@@ -50,8 +51,11 @@ def rounds(n_rows: int, *, all_rows: bool) -> list[slice]:
     [2000, 4000, 8000]
     >>> [cut.stop for cut in rounds(100_000, all_rows=True)]
     [2000, 4000, 8000, 16000, 32000, 64000, 100000]
+    >>> [cut.stop for cut in rounds(100_000, all_rows=False, n_classes=1_000)]
+    [4000, 8000, 16000]
     """
-    end = max(min(-(-n_rows // 2 ** (N_ROUNDS - 1)), FIRST_ROUND), 1)
+    most = max(FIRST_ROUND, PER_CLASS * n_classes)
+    end = max(min(-(-n_rows // 2 ** (N_ROUNDS - 1)), most), 1)
     ends = [0]
     while ends[-1] < n_rows and (all_rows or len(ends) <= N_ROUNDS):
         ends.append(min(end, n_rows))
