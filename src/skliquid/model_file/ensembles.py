@@ -43,7 +43,7 @@ from skliquid.voters.recent_rows import RecentRows
 
 _COUNT = Integer()
 _ESTIMATE = Is((MeanEstimate, RecentEstimate, DecayedEstimate))
-_MOST_THREADS = 4096
+_MOST_THREADS, _MOST_PROBED = 4096, 2**18
 
 # The record
 
@@ -185,7 +185,7 @@ _LEARNED: dict[str, dict[str, Check]] = {
     "samples": {"generators": Items(Is((GENERATOR.cls,)), name="voters")},
 }
 _SHARED: dict[str, dict[str, Check]] = {
-    "linear": {},
+    "linear": {"n_features": Integer(1, 2**31 - 1), "columns": Maybe(integers("features"))},
     "trees": {"rows": Items(Is((RecentRows,)))},
     "samples": {},
 }
@@ -374,9 +374,15 @@ def _check_learned(part: Learned, spec: VoterSpec, n_classes: int, n_features: i
 
 def _check_voter(part: Learned, k: int, width: int, n_classes: int) -> None:
     if part.kind == "linear":
-        shape = (1 if n_classes == 2 else n_classes, width)
-        if part.own["coef"].shape[1:] != shape:
+        columns = part.shared["columns"]
+        n_known = width if columns is None else len(columns)
+        shape = (1 if n_classes == 2 else n_classes, n_known)
+        if part.own["coef"].shape[1:] != shape or part.shared["n_features"] != width:
             raise Unfit(f"a voter with coefficients of the shape {shape}")
+        if columns is not None and (
+            np.any(columns >= width) or len(np.unique(columns)) < len(columns)
+        ):
+            raise Unfit("a voter that knows columns that exist, none of them twice")
         return
     trees = part.own["trees_"][k]
     if trees.n_columns != width or trees.n_outputs not in (1, n_classes):
@@ -385,6 +391,9 @@ def _check_voter(part: Learned, k: int, width: int, n_classes: int) -> None:
 
 def probed_map(transformer: Any, n_features: int) -> Any:
     """Return a row of zeros through a feature map."""
+    steps = getattr(transformer, "steps", [("", transformer)])
+    if getattr(steps[0][1], "n_features_in_", n_features) != n_features:
+        raise Unfit(f"a feature map of {n_features} features")
     row = np.zeros((1, n_features))
     for step in FeatureMap(transformer).steps:
         row = probed(_Step(step), row)
@@ -399,12 +408,14 @@ class _Step:
 
 
 def _probe(ensemble: LiquidEnsembleClassifier) -> None:
-    """Raise unless the ensemble answers."""
+    """Raise unless the ensemble answers, about a row of zeros if that is not too long."""
     training = ensemble._fitted.training
     assert training is not None
     for estimator in training.pool.estimators(training.graph.representatives):
         if hasattr(estimator, "trees_"):
             check_trees(estimator)
+    if ensemble.n_features_in_ > _MOST_PROBED:
+        return
     row = np.zeros((1, ensemble.n_features_in_), dtype=ensemble._fitted.dtype)
     try:
         answers = ensemble._probabilities(training, row)

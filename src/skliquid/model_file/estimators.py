@@ -25,6 +25,7 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
+from skliquid import native
 from skliquid.class_weights import ClassCounts
 from skliquid.column_encoders import TextEncoder
 from skliquid.diversity import Diversity, FourierFeatures
@@ -51,7 +52,7 @@ from skliquid.model_file.values import Kind
 from skliquid.tabular import TableEncoder
 from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 from skliquid.voters.categories import CategoryCoder
-from skliquid.voters.grown_trees import GrownTrees
+from skliquid.voters.grown_trees import IS_LEAF, GrownTrees
 from skliquid.voters.recent_rows import RecentRows
 
 _SEEN: dict[str, Check] = {
@@ -65,6 +66,7 @@ _FORGOTTEN = {"_stop_words_id"}  # an address in memory
 _ANY, _FLOATS = Anything(), floats("n_features", may_be_nan=True)
 _FINITE = floats("n_features")
 _COMPONENTS = floats("n_components")
+_MOST_MULTIPLIED = 10_000
 _POLYNOMIAL = ("_min_degree", "_max_degree", "n_output_features_", "_n_out_full")
 
 
@@ -126,6 +128,8 @@ def _check_scaler(scaler: Any) -> None:
 
 
 def _check_polynomial(features: PolynomialFeatures) -> None:
+    if features.n_features_in_ > _MOST_MULTIPLIED:
+        raise Unfit(f"polynomial features of at most {_MOST_MULTIPLIED} columns")
     again = PolynomialFeatures(**features.get_params()).fit(np.zeros((1, features.n_features_in_)))
     if any(getattr(again, name) != getattr(features, name) for name in _POLYNOMIAL):
         raise Unfit("polynomial features as their parameters say")
@@ -145,14 +149,22 @@ def _check_tree_voter(voter: Any) -> None:
 
 def check_trees(voter: Any) -> None:
     """Raise unless the leaves of a voter hold what it can turn into probabilities."""
-    values = [np.frombuffer(own, dtype=np.float32) for _, own in voter.trees_.trees]
     if isinstance(voter, BoostedTreesClassifier):
-        if voter.base_scores_.shape != (voter.n_outputs,):
+        if voter.base_scores_.shape != (voter.n_outputs,) or voter.trees_.is_sparse:
             raise Unfit("boosted trees with as many base scores as outputs")
         return
-    for own in values:
-        shares = own.reshape(-1, voter.trees_.n_outputs)
-        if shares.min() < 0 or (shares.sum(axis=1) <= 0).any():
+    for tree in voter.trees_.trees:
+        nodes = np.frombuffer(tree[0], dtype=native.NODE)
+        values = np.frombuffer(tree[1], dtype=np.float32)
+        if voter.trees_.is_sparse:
+            leaves = nodes[nodes["feature"] == IS_LEAF]
+            sums = np.append(0.0, np.cumsum(values[1::2], dtype=np.float64))
+            first = leaves["next"].astype(np.intp)
+            totals = sums[first + leaves["cut"].astype(np.intp)] - sums[first]
+            values = values[1::2]
+        else:
+            totals = values.reshape(-1, voter.trees_.n_outputs).sum(axis=1)
+        if values.min() < 0 or totals.min() <= 0:
             raise Unfit("a forest whose leaves hold shares")
 
 

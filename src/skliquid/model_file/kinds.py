@@ -155,33 +155,37 @@ def _tree_parts(trees: GrownTrees) -> dict[str, Any]:
     values = [np.frombuffer(values, dtype=np.float32) for _, values in trees.trees]
     all_nodes = np.concatenate([*nodes, np.empty(0, dtype=native.NODE)])
     all_values = np.concatenate([*values, np.empty(0, dtype=np.float32)])
+    width = 2 if trees.is_sparse else trees.n_outputs
     return {
         "cut": all_nodes["cut"].copy(),
         "feature": all_nodes["feature"].copy(),
         "next": all_nodes["next"].copy(),
         "n_nodes": np.array([len(own) for own in nodes], dtype=np.uint32),
-        "values": all_values.reshape(-1, trees.n_outputs),
-        "n_leaves": np.array([len(own) // trees.n_outputs for own in values], dtype=np.uint32),
+        "values": all_values.reshape(-1, width),
+        "n_values": np.array([len(own) // width for own in values], dtype=np.uint32),
+        "n_outputs": trees.n_outputs,
         "n_columns": trees.n_columns,
+        "is_sparse": trees.is_sparse,
     }
 
 
 def _trees(
-    *, cut: Any, feature: Any, n_nodes: Any, values: Any, n_leaves: Any, n_columns: int, **more: Any
+    *, cut: Any, feature: Any, n_nodes: Any, values: Any, n_values: Any, **more: Any
 ) -> GrownTrees:
-    lengths = [(n_nodes, len(cut)), (n_leaves, len(values))]
-    if any(int(counts.sum(dtype=np.int64)) != n for counts, n in lengths) or not values.shape[1]:
+    lengths = [(n_nodes, len(cut)), (n_values, len(values))]
+    if any(int(counts.sum(dtype=np.int64)) != n for counts, n in lengths):
         raise Unfit("trees that have all nodes and values together")
+    n_outputs, n_columns, is_sparse = (more[k] for k in ("n_outputs", "n_columns", "is_sparse"))
+    if values.shape[1] != (2 if is_sparse else n_outputs):
+        raise Unfit("trees with a value for each output, or with pairs")
     nodes = np.empty(len(cut), dtype=native.NODE)
     nodes["cut"], nodes["feature"], nodes["next"] = cut, feature, more["next"]
-    node_ends, leaf_ends = np.cumsum(n_nodes), np.cumsum(n_leaves)
-    trees = [
-        (nodes[end - n : end].tobytes(), values[leaf_end - m : leaf_end].tobytes())
-        for end, n, leaf_end, m in zip(
-            *(counts.tolist() for counts in (node_ends, n_nodes, leaf_ends, n_leaves)), strict=True
-        )
+    parts = [
+        np.split(array, np.cumsum(n)[:-1]) for array, n in ((nodes, n_nodes), (values, n_values))
     ]
-    return GrownTrees(trees, values.shape[1], n_columns)  # the native core checks every node
+    trees = [(own.tobytes(), numbers.tobytes()) for own, numbers in zip(*parts, strict=True)]
+    trees = trees if len(n_nodes) else []
+    return GrownTrees(trees, n_outputs, n_columns, is_sparse)  # the native core checks every node
 
 
 TREES = Kind(
@@ -192,9 +196,11 @@ TREES = Kind(
         "feature": Numbers(("nodes",), kinds="u", high=2**32 - 1),
         "next": Numbers(("nodes",), kinds="u", high=2**32 - 1),
         "n_nodes": Numbers(("trees",), kinds="u"),
-        "values": floats("leaves", "n_outputs"),
-        "n_leaves": Numbers(("trees",), kinds="u"),
+        "values": floats("values", "width"),
+        "n_values": Numbers(("trees",), kinds="u"),
+        "n_outputs": Integer(1, 2**31),
         "n_columns": Integer(1, 2**29 - 1),
+        "is_sparse": Flag(),
     },
     _tree_parts,
     _trees,

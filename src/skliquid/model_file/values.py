@@ -21,7 +21,10 @@ _EXACT = 2**53  # whole numbers beyond it are not exact in JSON readers that hav
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NUMPY_TYPES = frozenset(DTYPES.values())
 _STORABLE = "biuf"
-_BROKEN = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+_BROKEN = (
+    *(ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError),
+    *(TypeError, ValueError),
+)
 """What making an object of fields that do not fit together may raise."""
 
 

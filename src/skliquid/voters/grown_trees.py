@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from skliquid import native
 from skliquid.arrays import Floats
 
-_IS_LEAF, _COLUMN = np.uint32(1 << 31), np.uint32((1 << 29) - 1)  # parts of a node's "feature"
+IS_LEAF, _COLUMN = np.uint32(1 << 31), np.uint32((1 << 29) - 1)  # parts of a node's "feature"
 
 Tree = tuple[bytes, bytes]
 """A tree: nodes, as ``native.NODE`` has them, and the values of its leaves, as float32.
@@ -73,7 +73,10 @@ class GrownTrees:
 
     def with_outputs(self, positions: NDArray[np.intp], n_outputs: int) -> "GrownTrees":
         """Return sparse trees of more outputs, among which those known are at ``positions``."""
-        before, trees = self.n_outputs, self.trees if self.is_sparse else map(self._pairs, self.trees)
+        before, trees = (
+            self.n_outputs,
+            self.trees if self.is_sparse else map(self._pairs, self.trees),
+        )
         places = np.append(positions, n_outputs).astype(np.float32)
 
         def moved(values: bytes) -> bytes:
@@ -90,7 +93,7 @@ class GrownTrees:
         """Return a tree whose leaves list all outputs."""
         nodes, k = np.frombuffer(tree[0], dtype=native.NODE).copy(), self.n_outputs
         values = np.frombuffer(tree[1], dtype=np.float32)
-        is_leaf = nodes["feature"] & _IS_LEAF != 0
+        is_leaf = nodes["feature"] & IS_LEAF != 0
         nodes["next"][is_leaf] *= np.uint32(k)
         nodes["cut"][is_leaf] = k
         outputs = np.tile(np.arange(k, dtype=np.float32), len(values) // k)
@@ -102,7 +105,7 @@ class GrownTrees:
         for nodes, _ in self.trees:
             tree = np.frombuffer(nodes, dtype=native.NODE)
             level, share = np.zeros(1, dtype=np.intp), 1.0
-            while len(level := level[tree["feature"][level] & _IS_LEAF == 0]):
+            while len(level := level[tree["feature"][level] & IS_LEAF == 0]):
                 columns = tree["feature"][level] & _COLUMN
                 counts += share * np.bincount(columns, minlength=self.n_columns)
                 left = tree["next"][level].astype(np.intp)

@@ -1,5 +1,6 @@
 """Columns: those of wide sparse rows that have occurred, since no others need coefficients."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,10 +29,16 @@ class SeenColumns:
     """
 
     def __init__(self, n_columns: int, numbers: Any = ()):
+        self.n_columns = n_columns
         self.numbers = np.array(numbers, dtype=np.int64)  # of the columns, by their places
-        self._places = np.full(n_columns, -1, dtype=np.int32)
-        self._places[self.numbers] = np.arange(len(self.numbers))
         self.forget_rows()
+
+    @cached_property
+    def _places(self) -> NDArray[np.int32]:
+        """The place of each column, -1 before it has occurred; made when rows of that width come."""
+        places = np.full(self.n_columns, -1, dtype=np.int32)
+        places[self.numbers] = np.arange(len(self.numbers))
+        return places
 
     @classmethod
     def suit(cls, X: Any) -> bool:
@@ -61,9 +68,14 @@ class SeenColumns:
         shape = matrix.shape[0], len(self.numbers)
         return scipy.sparse.csr_array((data, places, starts), shape=shape)
 
+    def places_of(self, numbers: NDArray[np.int64]) -> NDArray[np.intp]:
+        """Return the places of columns that have occurred."""
+        order = np.argsort(self.numbers)
+        return order[np.searchsorted(self.numbers, numbers, sorter=order)]
+
     def whole(self, coef: NDArray[Any]) -> NDArray[Any]:
         """Return coefficients with a column for each that there is."""
-        whole = np.zeros((len(coef), len(self._places)), dtype=coef.dtype)
+        whole = np.zeros((len(coef), self.n_columns), dtype=coef.dtype)
         whole[:, self.numbers] = coef[:, : len(self.numbers)]
         return whole
 
@@ -73,7 +85,7 @@ class SeenColumns:
 
     def copied(self) -> "SeenColumns":
         """Return a copy that can go its own way."""
-        return SeenColumns(len(self._places), self.numbers)
+        return SeenColumns(self.n_columns, self.numbers)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SeenColumns, (len(self._places), self.numbers)
+        return SeenColumns, (self.n_columns, self.numbers)

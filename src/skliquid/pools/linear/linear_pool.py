@@ -234,8 +234,11 @@ class LinearPool(VoterPool):
         assert self._state is not None
         return self._state
 
-    def _begin(self, rows: Rows) -> SeparatorState:
-        """Return the state; before the first rows, create it and ask scikit-learn once."""
+    def _begin(self, rows: Rows, columns: SeenColumns | None = None) -> SeparatorState:
+        """Return the state; before the first rows, create it and ask scikit-learn once.
+
+        ``columns`` are those of which coefficients are restored.
+        """
         if self._state is not None:
             return self._widened(rows.X)
         voters, seen = list(self._voters.values()), self._seen_by(0, 0, rows)
@@ -247,7 +250,9 @@ class LinearPool(VoterPool):
         attributes = self._known_attributes[key] | {"n_features_in_": seen.X.shape[1]}
         problem = LinearProblem(support.parameters(voters[0]), self._classes, attributes)
         n, width = problem.n_separators, problem.n_features
-        if self._subspaces is None and SeenColumns.suit(rows.X):
+        if columns is not None:
+            self._columns, width = columns, len(columns.numbers)
+        elif self._subspaces is None and SeenColumns.suit(rows.X):
             self._columns = SeenColumns(width)
             width = self._taught(rows.X).shape[1]
         state = SeparatorState.zeros(
@@ -303,25 +308,42 @@ class LinearPool(VoterPool):
     def learned(self, voters: Voters) -> list[Learned]:
         if self._state is None:
             return []
-        separators, width = self._separators_of(voters), self._problem.n_features
-        values = self._state.learned(separators, width)
+        n_features = self._problem.n_features
+        columns = None if self._columns is None else self._columns.numbers
+        width = n_features if columns is None else len(columns)
+        values = self._state.learned(self._separators_of(voters), width)
         shape = len(voters), self._problem.n_separators
         own = {name: array.reshape(*shape, *array.shape[1:]) for name, array in values.items()}
-        return [Learned(self.name, np.arange(len(voters)), own)]
+        shared = {"n_features": n_features, "columns": columns}
+        return [Learned(self.name, np.arange(len(voters)), own, shared)]
 
     def restore(self, parts: Sequence[Learned]) -> None:
         voters = np.sort(np.concatenate([part.voters for part in parts]))
         self._voters = {voter: self._voters[voter] for voter in voters.tolist()}
         self._place = np.full(len(self._place), -1)
         self._place[voters] = np.arange(len(voters))
-        coef = parts[0].own["coef"]
-        width = coef.shape[2] if self._subspaces is None else int(self._subspaces.max()) + 1
-        row = Rows(np.zeros((1, width), dtype=coef.dtype), np.zeros(1, dtype=np.intp))
-        state = self._begin(row)  # by one row of zeros, which no coefficient comes from
+        width, columns = parts[0].shared["n_features"], self._columns_of(parts)
+        if self._subspaces is not None:
+            width = int(self._subspaces.max()) + 1
+        is_dense = columns is None and self._subspaces is None
+        make_row = np.zeros if is_dense else scipy.sparse.csr_array
+        row: Any = make_row((1, width), dtype=parts[0].own["coef"].dtype)
+        # by one row of zeros, from which no coefficient comes
+        state = self._begin(Rows(row, np.zeros(1, dtype=np.intp)), columns)
         for part in parts:
-            separators = self._separators_of(part.voters)
+            separators, own = self._separators_of(part.voters), part.shared["columns"]
             flat = {k: a.reshape(len(separators), *a.shape[2:]) for k, a in part.own.items()}
-            state.relearn(separators, flat)
+            n_own = part.own["coef"].shape[2]
+            places = np.arange(n_own) if columns is None else columns.places_of(own)
+            state.relearn(separators, flat, places)
+
+    def _columns_of(self, parts: Sequence[Learned]) -> SeenColumns | None:
+        """Return the columns that any of the parts knows; those of shards may differ."""
+        known = [part.shared["columns"] for part in parts]
+        if any(columns is None for columns in known):
+            return None
+        numbers, first = np.unique(np.concatenate(known), return_index=True)
+        return SeenColumns(parts[0].shared["n_features"], numbers[np.argsort(first)])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "LinearPool":
         twin = copy.copy(self)  # all but these is replaced, never changed

@@ -89,11 +89,17 @@ class SeparatorState:
         average = self.average[separators, :width]
         return {"coef": self.coef[separators, :width], "average": average} | scalars
 
-    def relearn(self, separators: NDArray[np.intp], learned: dict[str, NDArray[Any]]) -> None:
-        """Set ``separators`` to what :meth:`learned` returned."""
+    def relearn(
+        self,
+        separators: NDArray[np.intp],
+        learned: dict[str, NDArray[Any]],
+        places: NDArray[np.intp],
+    ) -> None:
+        """Set ``separators`` to what :meth:`learned` returned, coefficients at these ``places``."""
         for name in ("coef", "average"):
             values = learned[name]
-            getattr(self, name)[separators, : values.shape[1]] = values
+            if values.shape[1]:
+                getattr(self, name)[np.ix_(separators, places)] = values
         for name in _LEARNED:
             self.scalars[name][separators] = learned[name]
 
