@@ -12,7 +12,7 @@ SOURCES = $(wildcard src/skliquid/native/*.cpp src/skliquid/native/*.hpp)
 
 .PHONY: help test test-coverage test-docs test-oldest test-sanitized test-slow build debug check format reproduce reproduce-full docs clean \
 	bench bench-start bench-trees bench-accuracy bench-contribution bench-choices bench-drift bench-streams bench-files \
-	bench-cluster bench-replay bench-tabular replay-page
+	bench-cluster bench-replay bench-scale bench-tabular replay-page
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -61,6 +61,9 @@ reproduce-full: $(VENV)/installed  ## the same with the paper's numbers of trial
 
 bench: $(VENV)/installed  ## speed, as ratios to alternatives in the same run
 	$(BIN)/python benchmarks/linear_pool.py
+
+bench-scale: $(VENV)/installed  ## time and memory by numbers of sparse columns and of classes, in some minutes
+	$(BIN)/python benchmarks/scale.py
 
 bench-start: $(VENV)/installed  ## seconds and memory of importing skliquid and of a first fit, from an empty home
 	$(BIN)/python benchmarks/start.py

@@ -6,6 +6,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import log_loss
 from small_ensembles import parts, small
 
+from skliquid import calibration
 from skliquid.calibration import FEWEST_ROWS, POWERS, Calibration, GroupAnswers, log_losses
 from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 from skliquid.voting import VOTINGS, tempered
@@ -251,3 +252,13 @@ def test_hard_votes_have_no_temperature(binary, competence):
     assert ensemble.temperature_ == 1
     shares = ensemble.predict_proba(X) * 12
     np.testing.assert_allclose(shares, shares.round(), atol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [None, np.linspace(0, 2, 30)])
+def test_losses_of_many_classes_follow_from_a_few_exponentials(weight, monkeypatch):
+    shares = probabilities(30, 400)
+    shares[:10] = np.eye(400)[:10]  # certain
+    y = np.arange(30) % 12
+    found = log_losses(shares, y, weight)
+    monkeypatch.setattr(calibration, "MANY_CLASSES", 400)
+    np.testing.assert_allclose(found, log_losses(shares, y, weight), rtol=1e-12)

@@ -310,3 +310,18 @@ def test_unknown_measures_are_refused(wrong):
 def test_wrong_memories_are_refused(memory):
     with pytest.raises(ValueError, match=r"memory must be an integer of 1 or more, .*: got "):
         Competence(memory=memory)
+
+
+def test_with_many_classes_voters_are_asked_about_some_of_the_rows(monkeypatch):
+    monkeypatch.setattr("skliquid.competence._NUMBERS_PER_VOTER", 300 * 10)
+    rng = np.random.default_rng(0)
+    known, y = rng.dirichlet(np.ones(300), size=(2, 35)), rng.integers(300, size=35)
+    rows = Rows(np.arange(35.0)[:, None], y, np.linspace(1, 2, 35))
+    some = rows.at(slice(None, None, 4))
+    panel = Panel(AnsweringPool(known), np.arange(2), np.ones(2), VOTINGS["soft"], 300, rows)
+    asked = evaluated(panel, by_contribution=True)
+    expected = evaluated(panel._replace(rows=some), by_contribution=True)
+    assert asked.group.n_rows == expected.group.n_rows == 9
+    assert np.array_equal(asked.competence.values, expected.competence.values)
+    fewer = Panel(AnsweringPool(known[..., :256]), *panel[1:4], 256, rows._replace(y=y % 256))
+    assert evaluated(fewer).group.n_rows == 35

@@ -9,14 +9,15 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from small_ensembles import same, small
 
 from skliquid import Diversity, LiquidEnsembleClassifier
-from skliquid.composition import DEFAULT_ESTIMATORS, MOST_SPARSE_COLUMNS
+from skliquid.composition import DEFAULT_ESTIMATORS, MOST_CLASSES, MOST_SPARSE_COLUMNS
 from skliquid.diversity import FourierFeatures, default_hyperparameters
+from skliquid.diversity.feature_maps import signed_log
 from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 
@@ -224,8 +225,24 @@ def test_wide_sparse_rows_are_left_to_the_linear_voters():
     assert [record.n_rows for record in ours.record_] == [30] * 4  # not the rounds of trees
     linear = [pair for pair in DEFAULT_ESTIMATORS if pair[0] == "linear"]
     drawn = default_hyperparameters(120, names=["linear"])
-    diversity = Diversity(param_distributions=drawn, feature_maps={"linear": "fourier"})
+    logs = FunctionTransformer(signed_log, accept_sparse=True)  # and no random Fourier features
+    diversity = Diversity(param_distributions=drawn, feature_maps={"linear": [logs]})
     theirs = LiquidEnsembleClassifier(linear, diversity=diversity, **options).fit(wide, y)
     assert same(ours, theirs, wide)
     mixed = LiquidEnsembleClassifier(**options, mechanism="direct").fit(narrow, y)
     assert {type(v) for v in mixed.estimators_[1::3]} == {RandomizedForestClassifier}
+
+
+def test_very_many_classes_are_left_to_the_forests():
+    rng = np.random.default_rng(0)
+    y = np.arange(2 * (MOST_CLASSES + 1)) % (MOST_CLASSES + 1)
+    X = np.stack([y, rng.normal(size=len(y))], axis=1)
+    options = {"n_estimators": 4, "n_final": 2, "random_state": 0, "max_cost": 100_000}
+    ensemble = LiquidEnsembleClassifier(**options).fit(X, y)
+    assert {type(voter) for voter in ensemble.estimators_} == {RandomizedForestClassifier}
+    assert ensemble.predict_proba(X[:3]).shape == (3, MOST_CLASSES + 1)
+    assert ensemble.score(X[:200], y[:200]) > 0.5
+    names = [name for name, _ in ensemble._estimators_for(X, MOST_CLASSES)]
+    assert names == ["linear", "forest", "boosted"]
+    own = LiquidEnsembleClassifier(SGDClassifier())
+    assert len(own._estimators_for(X, MOST_CLASSES + 1)) == 1

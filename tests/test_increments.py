@@ -27,6 +27,14 @@ def test_slices_cover_every_row_once_in_order(n_rows, size):
 # Rounds for voters made of trees
 
 
+def test_the_first_round_has_rows_of_most_classes():
+    assert [rounds(10**6, all_rows=False, n_classes=n)[0].stop for n in (2, 500, 501)] == [
+        FIRST_ROUND,
+        FIRST_ROUND,
+        2004,
+    ]
+
+
 @given(st.integers(1, 10**8), st.booleans())
 def test_each_round_is_as_long_as_all_before_it(n_rows, all_rows):
     cuts = rounds(n_rows, all_rows=all_rows)

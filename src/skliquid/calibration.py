@@ -60,14 +60,14 @@ def log_losses(shares: Floats, y: Labels, weight: Floats | None) -> Floats:
     .. math:: \ell(\beta) = \sum_x \log \sum_c S_c(x)^\beta - \beta \log S_y(x)
     """
     logs = np.log(np.maximum(shares, LEAST_SHARE))
+    own = logs[np.arange(len(y)), y][:, None]
     if shares.shape[1] > MANY_CLASSES:
         by_row = _losses_of_many(logs, y)
-        return (by_row if weight is None else by_row * weight).sum(axis=1)
-    logs -= logs[np.arange(len(y)), y][:, None]
-    if shares.shape[1] == 2:
-        others = logs.sum(axis=1)  # one of two is zero
+    elif shares.shape[1] == 2:
+        others = (logs - own).sum(axis=1)  # one of two is zero
         by_row = np.logaddexp(0, POWERS[:, None] * others)
     else:
+        logs -= own
         by_row = np.stack([np.logaddexp.reduce(power * logs, axis=1) for power in POWERS])
     losses: Floats = (by_row if weight is None else by_row * weight).sum(axis=1)
     return losses

@@ -38,7 +38,8 @@ each row, and so does each step of a linear voter."""
 
 def is_wide(X: Any) -> bool:
     """Return whether rows are sparse with so many columns that only linear voters see them."""
-    return bool(scipy.sparse.issparse(X) and X.shape[1] > MOST_SPARSE_COLUMNS)
+    n_columns: int = X.shape[1]
+    return scipy.sparse.issparse(X) and n_columns > MOST_SPARSE_COLUMNS
 
 
 class EstimatorComposition(ClassifierMixin, Composition):

@@ -260,6 +260,28 @@ def test_nodes_that_lead_elsewhere_are_an_error(part, message):
         native.Trees([STUMP, part], 1, 3)
 
 
+@pytest.mark.parametrize(
+    ("n_pairs", "first", "output", "message"),
+    [
+        (3, 0, 0, "leaves whose values exist"),
+        (1, 2, 0, "leaves whose values exist"),
+        (2**64 - 1, 1, 0, "leaves whose values exist"),
+        (1, 0, 3, "pairs of an output and a number"),
+        (1, 0, -1, "pairs of an output and a number"),
+        (1, 0, 0.5, "pairs of an output and a number"),
+        (1, 0, np.nan, "pairs of an output and a number"),
+    ],
+)
+def test_pairs_of_leaves_must_exist_and_be_of_outputs(n_pairs, first, output, message):
+    def part(n_pairs, first, output):
+        node = np.array([(n_pairs, LEAF, first)], native.NODE)
+        return node.tobytes(), np.array([[output, 0.5], [2, 0.5]], np.float32).tobytes()
+
+    native.Trees([part(2, 0, 1)], 2, 3, is_sparse=True)
+    with pytest.raises(ValueError, match=message):
+        native.Trees([part(n_pairs, first, output)], 2, 3, is_sparse=True)
+
+
 def test_trees_need_outputs_and_columns():
     for n_outputs, width in [(0, 3), (-1, 3), (2**24 + 1, 3), (1, 0), (1, -1), (1, 2**29)]:
         with pytest.raises(ValueError, match="must be"):

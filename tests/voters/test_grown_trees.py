@@ -47,6 +47,26 @@ def test_leaves_get_other_values():
     assert sums(wider) == [111, -111, 222, -222]
 
 
+def test_leaves_that_list_outputs_know_more_of_them_later():
+    dense = GrownTrees([stump(0.75, 0.25, 0.5, 0.5)], 2, 2)
+    listed = dense.with_outputs(np.array([0, 2]), 4)
+    assert listed.is_sparse
+    assert sums(listed) == [0.75, 0, 0.25, 0, 0.5, 0, 0.5, 0]
+    nodes = np.frombuffer(listed.trees[0][0], native.NODE).copy()
+    nodes[1:] = [(2, 2**31, 0), (1, 2**31, 2)]
+    pairs = np.array([[1, 0.5], [4, 0.25], [3, 0.125]], np.float32)  # 4 is for all
+    rest = GrownTrees([(nodes.tobytes(), pairs.tobytes())], 4, 2, is_sparse=True)
+    assert sums(rest) == [0.25, 0.75, 0.25, 0.25, 0, 0, 0, 0.125]
+    wider = rest.with_outputs(np.array([0, 1, 2, 4]), 8)
+    assert sums(wider) == [0.125, 0.625, *6 * [0.125], *4 * [0], 0.125, *3 * [0]]
+    for same in (
+        pickle.loads(pickle.dumps(wider)),
+        wider.last(1),
+        wider.last(0).followed_by(wider.trees),
+    ):
+        assert sums(same) == sums(wider)
+
+
 def test_copies_share_trees_and_pickles_make_them_again():
     assert copy.copy(TREES) is TREES
     assert copy.deepcopy(TREES) is TREES

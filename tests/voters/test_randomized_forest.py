@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
@@ -136,3 +138,33 @@ def test_an_unknown_splitter_is_an_error():
 def test_a_leaf_needs_a_row(wrong):
     with pytest.raises(ValueError, match=r"min_samples_leaf must be a whole number of 1 or more"):
         RandomizedForestClassifier(min_samples_leaf=wrong).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_trees_take_as_much_room_for_many_classes_as_for_some():
+    rng = np.random.default_rng(0)
+    X, sizes = rng.normal(size=(3_000, 5)), []
+    for n_classes in (300, 1_500):
+        y = np.arange(3_000) % n_classes
+        forest = RandomizedForestClassifier(2, random_state=0).fit(X, y)
+        sizes.append(sum(len(nodes) + len(values) for nodes, values in forest.trees_.trees))
+        assert forest.score(X, y) > 0.9
+        np.testing.assert_allclose(forest.predict_proba(X[:20]).sum(axis=1), 1)
+    assert sizes[1] < 1.2 * sizes[0] < 1.2 * 200 * 2 * 3_000
+
+
+def test_classes_beyond_256_may_come_later():
+    rng = np.random.default_rng(0)
+    y = np.concatenate([np.repeat(np.arange(250), 4), np.repeat(np.arange(400), 4)])
+    X = rng.normal(size=(400, 5))[y] + 0.1 * rng.normal(size=(len(y), 5))
+    forest = RandomizedForestClassifier(8, random_state=0)
+    forest.partial_fit(X[:1000], y[:1000])
+    assert not forest.trees_.is_sparse
+    before = forest.predict_proba(X[:1000])
+    wider = copy.deepcopy(forest)
+    wider.know(y)
+    assert wider.trees_.is_sparse
+    after = wider.predict_proba(X[:1000])
+    np.testing.assert_allclose(after[:, :250], before, atol=1e-6)
+    for _ in range(4):
+        forest.partial_fit(X[1000:], y[1000:])
+    assert forest.score(X[2000:], y[2000:]) > 0.9

@@ -14,9 +14,9 @@ IS_LEAF, _COLUMN = np.uint32(1 << 31), np.uint32((1 << 29) - 1)  # parts of a no
 Tree = tuple[bytes, bytes]
 """A tree: nodes, as ``native.NODE`` has them, and the values of its leaves, as float32.
 
-Leaves of sparse trees hold pairs: an output and its value. The last pair of a leaf has the number of
-outputs in place of one, and is for all of them. A leaf's ``next`` is its first pair, and its ``cut``
-the number of its pairs.
+Leaves of sparse trees hold pairs: an output and its value. The last pair of a leaf has the number
+of outputs in place of one, and is for all of them. A leaf's ``next`` is its first pair, and its
+``cut`` the number of its pairs.
 """
 
 

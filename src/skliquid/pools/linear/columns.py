@@ -28,6 +28,8 @@ class SeenColumns:
     [[0.0, 0.5, 0.0, 0.0, 0.25]]
     """
 
+    _last: tuple[Any, Any]  # rows, and those with the columns that have occurred
+
     def __init__(self, n_columns: int, numbers: Any = ()):
         self.n_columns = n_columns
         self.numbers = np.array(numbers, dtype=np.int64)  # of the columns, by their places
@@ -43,7 +45,8 @@ class SeenColumns:
     @classmethod
     def suit(cls, X: Any) -> bool:
         """Return whether it pays to tell columns that occur in ``X`` from others."""
-        return scipy.sparse.issparse(X) and X.shape[1] >= FEWEST_COLUMNS
+        n_columns: int = X.shape[1]
+        return scipy.sparse.issparse(X) and n_columns >= FEWEST_COLUMNS
 
     def taught(self, X: Any) -> Any:
         """Return ``X`` with the columns that have occurred, after those of ``X``."""
@@ -81,7 +84,7 @@ class SeenColumns:
 
     def forget_rows(self) -> None:
         """Drop the rows that were seen last."""
-        self._last: tuple[Any, Any] = None, None
+        self._last = None, None
 
     def copied(self) -> "SeenColumns":
         """Return a copy that can go its own way."""

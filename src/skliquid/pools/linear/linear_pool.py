@@ -95,9 +95,9 @@ class LinearPool(VoterPool):
                 scikit_learn.fit(estimator, seen, self._classes, max_iter=max_iter)
                 self._read(estimator, state, own)
             else:
-                seen = seen._replace(X=self._taught(seen.X))
+                taught = seen._replace(X=self._taught(seen.X))
                 scikit_learn.fit_by_reference(
-                    problem, state, own, seen, stopping_rule=self.stopping_rule, max_iter=max_iter
+                    problem, state, own, taught, stopping_rule=self.stopping_rule, max_iter=max_iter
                 )
         n_iter = state.scalars["n_iter"][separators].reshape(len(voters), -1).max(axis=1)
         if problem.tol > -np.inf and np.any(n_iter == own_max_iter):
