@@ -68,7 +68,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         ``SGDClassifier(loss="log_loss", learning_rate="invscaling", power_t=0.25, average=True,
         n_iter_no_change=1)``; ``"forest"``, :class:`~skliquid.voters.RandomizedForestClassifier`;
         and ``"boosted"``, :class:`~skliquid.voters.BoostedTreesClassifier`; with the diversity of
-        ``diversity="auto"``. Sparse rows with more than 5,000 columns are left to the linear ones.
+        ``diversity="auto"``. Sparse rows with more than 5,000 columns are left to the linear ones,
+        without random Fourier features, and more than 1,000 classes to the forests.
         A classifier without a ``partial_fit`` that works with its parameters is refitted from
         scratch on all rows seen so far at each increment; while there is only one class, a
         ``DummyClassifier`` takes its place. Voters see rows as an array of numbers without column
@@ -95,7 +96,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         Number of rows between delegations; the last increment may be shorter. ``"auto"``: one
         increment per call of ``partial_fit``. In ``fit``, if some voters are forests or boosted
         trees of :mod:`skliquid.voters`, as by default, three increments with a quarter, a quarter
-        and half of the rows, the first of at most 2,000, so that delegation ends after 8,000 rows;
+        and half of the rows, the first of at most 2,000, so that delegation ends after 8,000 rows
+        (with more than 500 classes, of at most four rows per class);
         without a final fit more follow, each as long as all before it. For other voters 50
         increments of equal size, or fewer with 25 rows each.
     competence : {"contribution", "prequential", "training"} or Competence, default="contribution"
@@ -105,7 +107,9 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         there are no delegations at the first, and the last is not trained on if a final fit
         follows. ``"training"``: by their own accuracy on the increment just trained on, as in the
         paper: all train, and then the weakest delegate. A :class:`~skliquid.Competence` also says
-        over which increments competence is averaged. Rows count by their weights.
+        over which increments competence is averaged. Rows count by their weights. With more than
+        256 classes some rows of each increment are asked about: two million probabilities per
+        voter at most.
     voting : {"soft", "hard"}, default="soft"
         What a vote is. ``"soft"``: class probabilities. ``predict_proba`` is their mean, weighted
         by the votes that representatives carry, and calibrated by ``temperature_``. A voter
@@ -190,8 +194,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         Temperature of ``predict_proba`` with soft votes: the one with the least log-loss on the
         group's answers before training, of which recent ones count more. It is 1, and nothing is
         calibrated, with ``competence="training"`` and on fewer than 50 rows. After a final fit of
-        forests or boosted trees it is never below 1: with more trees and rows they become more
-        certain by themselves.
+        forests or boosted trees it is never below 1, except with more than 256 classes: with more
+        trees and rows they become more certain by themselves.
     training_cost_ : TrainingCost
         Sample visits of the ``increments`` and of the ``final_fit``, and their ``total``. A visit
         is a step of a linear voter, or a tree grown on one row.
