@@ -6,7 +6,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import log_loss
 from small_ensembles import parts, small
 
-from skliquid import calibration
+from skliquid import LiquidEnsembleClassifier, calibration
 from skliquid.calibration import FEWEST_ROWS, POWERS, Calibration, GroupAnswers, log_losses
 from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 from skliquid.voting import VOTINGS, tempered
@@ -262,3 +262,9 @@ def test_losses_of_many_classes_follow_from_a_few_exponentials(weight, monkeypat
     found = log_losses(shares, y, weight)
     monkeypatch.setattr(calibration, "MANY_CLASSES", 400)
     np.testing.assert_allclose(found, log_losses(shares, y, weight), rtol=1e-12)
+
+
+def test_trees_may_become_more_certain_with_many_classes():
+    ensemble = LiquidEnsembleClassifier()
+    sharpens = [ensemble._rules(3, n, has_trees=True).sharpens for n in (2, 256, 257)]
+    assert sharpens == [False, False, True]

@@ -45,9 +45,10 @@ def for_streams() -> dict[str, Any]:
     last 500 or the last 4,000 rows. Voters are compared by their contribution over the last 20
     increments, delegations are revocable, and votes are soft, weighted by the recent accuracy of
     the representatives. Increments of about 100 rows suit it. Rows must not have missing values.
-    For sparse rows with more than 5,000 columns, give it linear voters alone, as
-    ``for_streams(estimator=SGDClassifier(loss="log_loss"), diversity=None)``, and for more than
-    1,000 classes forests: others take time for each column, or for each class.
+    For sparse rows with more than 5,000 columns give it linear voters alone, and for more than
+    1,000 classes forests, with ``diversity=None``, as in ``for_streams(estimator=SGDClassifier(
+    loss="log_loss", learning_rate="constant", eta0=0.1), diversity=None)``: others take time for
+    each column, or for each class.
     """
     waves, recent = FourierFeatures(gamma="scale"), Spread((500, 4_000))
     linear = SGDClassifier(loss="log_loss", learning_rate="constant", eta0=0.1)
