@@ -1,4 +1,4 @@
-"""A reader by docs/model_files.md alone, without skliquid, for ensembles that see rows as they are."""
+"""A reader by docs/model_files.md alone, without skliquid, for voters without feature maps."""
 
 import json
 import struct
@@ -66,17 +66,19 @@ def trees(own, k, X):
     sums = np.zeros((len(X), grown["n_outputs"])) + (0 if base is None else base)
     cuts, node, leaf = grown["cut"].view("<f8"), 0, 0
     for n_nodes, n_values in zip(grown["n_nodes"], grown["n_values"], strict=True):
-        for row, total in zip(X, sums, strict=True):
+        for k_row, row in enumerate(X):
             at = 0
             while not grown["feature"][node + at] >> 31:
                 above = row[grown["feature"][node + at] & (2**29 - 1)] > cuts[node + at]
                 at = grown["next"][node + at] + above
-            total += grown["values"][leaf + grown["next"][node + at]]
+            sums[k_row] += grown["values"][leaf + grown["next"][node + at]]
         node, leaf = node + int(n_nodes), leaf + int(n_values)
     if base is None:
         return sums / sums.sum(1, keepdims=True)
     chances = np.exp(sums - sums.max(1, keepdims=True))
-    return of_two(logistic(sums[:, 0])) if len(base) == 1 else chances / chances.sum(1, keepdims=True)
+    return (
+        of_two(logistic(sums[:, 0])) if len(base) == 1 else chances / chances.sum(1, keepdims=True)
+    )
 
 
 def predicted(model, X):

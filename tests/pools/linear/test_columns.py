@@ -101,3 +101,15 @@ def test_few_columns_and_dense_rows_are_taken_as_they_are():
     assert not SeenColumns.suit(scipy.sparse.csr_array((3, FEWEST_COLUMNS - 1)))
     assert not SeenColumns.suit(np.zeros((1, FEWEST_COLUMNS)))
     assert SeenColumns.suit(scipy.sparse.csr_array((3, FEWEST_COLUMNS)))
+
+
+def test_dense_rows_may_follow_sparse_ones():
+    columns = SeenColumns(5)
+    columns.taught(scipy.sparse.csr_array([[0.0, 2.0, 0.0, 0.0, 1.0]]))
+    assert columns.known(np.array([[3.0, 0.0, 0.0, 0.0, 4.0]])).toarray().tolist() == [[0.0, 4.0]]
+    taught = columns.taught(np.array([[3.0, 0.0, 0.0, 0.0, 4.0]])).toarray()
+    assert taught.tolist() == [[0.0, 4.0, 3.0]]
+
+
+def test_places_are_those_of_the_numbers():
+    assert SeenColumns(9, [7, 2, 5]).places_of(np.array([5, 7])).tolist() == [2, 0]

@@ -37,7 +37,7 @@ class SeenColumns:
 
     @cached_property
     def _places(self) -> NDArray[np.int32]:
-        """The place of each column, -1 before it has occurred; made when rows of that width come."""
+        """The place of each column, -1 if it has not occurred; made when rows come."""
         places = np.full(self.n_columns, -1, dtype=np.int32)
         places[self.numbers] = np.arange(len(self.numbers))
         return places
@@ -49,9 +49,9 @@ class SeenColumns:
         return scipy.sparse.issparse(X) and n_columns >= FEWEST_COLUMNS
 
     def taught(self, X: Any) -> Any:
-        """Return ``X`` with the columns that have occurred, after those of ``X``."""
+        """Return ``X`` with the columns that have occurred, after those of ``X``, dense or not."""
         if self._last[0] is not X:
-            matrix = X.tocsr()
+            matrix = scipy.sparse.csr_array(X)
             new = np.unique(matrix.indices[self._places[matrix.indices] < 0])
             self._places[new] = np.arange(len(self.numbers), len(self.numbers) + len(new))
             self.numbers = np.concatenate([self.numbers, new])
@@ -62,7 +62,7 @@ class SeenColumns:
         """Return ``X`` with the columns that have occurred in training."""
         if self._last[0] is X:
             return self._last[1]
-        matrix = X.tocsr()
+        matrix = scipy.sparse.csr_array(X)
         places = self._places[matrix.indices]
         is_known, starts, data = places >= 0, matrix.indptr, matrix.data
         if not is_known.all():
