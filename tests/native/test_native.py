@@ -118,6 +118,10 @@ WRONG = [
     ({"chosen": np.arange(3, dtype=np.int32)}, "chosen must hold int64"),
     ({"rows": np.zeros((6, 9))}, "X must not be wider than the coefficients: got 9 columns for 5"),
     ({"rows": np.zeros((5, 5))}, "row_norms must have 5 numbers: got 6"),
+    (
+        {"coef": np.zeros((3, 13)), "average": np.zeros((3, 13))},
+        "X must not be narrower than the coefficients: got 5 columns for 13",
+    ),
     ({"rows": np.zeros((6, 5), np.float32)}, "X must hold float64: got the format 'f'"),
     ({"labels": np.zeros((1, 0))}, "labels must have at least one column"),
     ({"importance": np.ones((1, 5))}, "importance must have 6 columns: got 5"),
@@ -180,6 +184,27 @@ def test_sparse_rows_that_point_elsewhere_are_an_error(others, message):
 def test_votes_that_do_not_fit_are_an_error(others, message):
     with pytest.raises(ValueError, match=message):
         native.vote(**voting(**others))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_are_as_wide_as_coefficients_without_what_pads_them(dtype):
+    for width in (5, 8, 12):  # the last of up to seven zeros
+        native.vote(**voting(dtype, coef=np.zeros((N_SEPARATORS, width), dtype)))
+    for rows in (voting(dtype)["rows"], sparse_rows(dtype)):
+        arguments = voting(dtype, rows=rows, coef=np.zeros((N_SEPARATORS, 13), dtype))
+        with pytest.raises(ValueError, match="narrower than the coefficients: got 5 columns for 1"):
+            native.vote(**arguments)
+        with pytest.raises(ValueError, match="narrower than the coefficients: got 5 columns for 1"):
+            native.row_norms(rows, arguments["coef"], np.zeros(N_ROWS))
+
+
+@pytest.mark.parametrize("wrong", [{"average_from": -1}, {"n_rows": -1}], ids=str)
+def test_steps_are_counted_from_zero(wrong):
+    (name,) = wrong
+    without_averages = counting(np.float64) | {"average": np.zeros((N_SEPARATORS, 0))}
+    native.count_steps(**without_averages)
+    with pytest.raises(ValueError, match=f"{name} must not be negative"):
+        native.count_steps(**without_averages | wrong)
 
 
 def test_many_classes_need_votes_that_hold_them():

@@ -25,6 +25,7 @@ using Use = Array::Use;
 using std::int64_t;
 
 constexpr int64_t most_separators = int64_t{1} << 40;
+constexpr int64_t padding = 8;  // rows of coefficients end with fewer zeros than that
 
 // Rows of X, dense (an array) or sparse (data, indices, indptr, n_columns).
 class CheckedRows {
@@ -69,9 +70,10 @@ class CheckedRows {
 
  private:
   static void check_width(int64_t n_columns, int64_t width) {
-    if (n_columns >= 0 && n_columns <= width) return;
-    refuse("X must not be wider than the coefficients: got " + text(n_columns) + " columns for " +
-           text(width) + ". Pass the columns that voters were trained on.");
+    if (n_columns >= 0 && n_columns <= width && width - n_columns < padding) return;
+    refuse(std::string("X must not be ") + (n_columns > width ? "wider" : "narrower") +
+           " than the coefficients: got " + text(n_columns) + " columns for " + text(width) +
+           ". Pass the columns that voters were trained on.");
   }
 
   void check_dense(nb::handle object, int64_t width, bool is_single) {
@@ -282,6 +284,8 @@ void count_steps(nb::handle coef, nb::handle average, nb::handle separators_, nb
   std::vector<const Array*> arrays = {&chosen};
   checked.add_to(arrays);
   expect_apart(arrays);
+  require(n_rows >= 0, "n_rows must not be negative.");
+  require(average_from >= 0, "average_from must not be negative.");
   checked.expect_averages(average_from);
   check_chosen(chosen, checked.separators.n_separators);
   require(n_separators >= 1 && chosen.size(0) % n_separators == 0,
