@@ -559,3 +559,53 @@ def test_the_evaluation_set_is_scored_by_the_same_votes(binary, voting):
         stream.partial_fit(X[rows], y[rows], [0, 1], eval_set=test)
         assert stream.record_[-1].eval_accuracy == stream.score(*test)
     assert np.any(stream.predict_proba(X) != stream.set_params(voting=other).predict_proba(X))
+
+
+HUGE = {
+    "int64": np.array([2**62, 2**62, 2**62]),
+    "uint64": np.array([2**63, 2**63, 2**63], np.uint64),
+    "float64": np.array([1e308, 1e308, 1e308]),
+    "float16": np.array([6e4, 6e4, 6e4], np.float16),
+    "subnormal": np.array([5e-324, 5e-324, 5e-324]),
+}
+
+
+@pytest.mark.parametrize("name", HUGE)
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_no_sum_of_vote_weights_overflows(name, n_classes):
+    graph, accuracy = DelegationGraph.direct(3), MeanEstimate.empty(3)
+    weights = checked_weights(lambda *_: HUGE[name], graph, accuracy, n_classes)
+    votes = np.array([[0, 1], [1, 1], [1, 1]])
+    expected = np.zeros((2, n_classes))
+    expected[:, :2] = [[1 / 3, 2 / 3], [0, 1]]
+    assert np.allclose(tally(votes, weights, n_classes), expected)
+    found = mean_probabilities(one_hot(votes, n_classes), weights, n_classes)
+    assert np.allclose(found, expected)
+    same = np.full((3, 2, n_classes), 1 / n_classes)
+    assert np.allclose(mean_probabilities(same, weights, n_classes), 1 / n_classes)
+
+
+def test_an_ensemble_with_huge_vote_weights_gives_probabilities(binary):
+    X, y = binary
+    mechanism = as_mechanism("max", vote_weights=lambda *given: delegated(*given) * 2**60)
+    for voting in VOTINGS:
+        found = small(mechanism=mechanism, voting=voting).fit(X, y).predict_proba(X)
+        assert np.allclose(found.sum(axis=1), 1)
+        assert found.min() >= 0
+
+
+def test_scaled_vote_weights_give_the_same_bits():
+    graph, accuracy = DelegationGraph.direct(3), MeanEstimate.empty(3)
+    probabilities = np.random.default_rng(0).dirichlet([1, 1], size=(3, 50))
+    own = np.array([0.1, 3.7, 12.3])
+    weights = checked_weights(lambda *_: own * 2.0**1000, graph, accuracy, 2)
+    found, plain = (mean_probabilities(probabilities, w, 2) for w in (weights, own))
+    assert np.array_equal(found, plain)
+
+
+def test_margins_that_overflowed_are_ranked_too():
+    values = np.array([[np.inf], [np.inf], [np.inf], [-np.inf]])
+    margins = np.array([[np.inf], [2.0], [np.nan], [-np.inf]])
+    found = refined(values, margins).ravel()
+    assert np.isfinite(found).all()
+    assert found[0] > found[1] > found[2] > 0 > found[3]

@@ -17,8 +17,9 @@ VoteWeights: TypeAlias = Callable[[DelegationGraph, Estimate, int], NDArray[Any]
 LEAST_SHARE = 2.0**-53
 """Below it, the logarithm of a share is not taken."""
 
-_WHOLE_IN_A_SINGLE = 2**24
+_WHOLE_IN_A_SINGLE, _WHOLE_IN_A_DOUBLE = 2**24, 2**53
 _LEAST_WEIGHT = 1e-6
+_FARTHEST, _LARGE = 1e300, 1e200
 
 
 def tally(votes: Votes, weights: NDArray[Any], n_classes: int) -> Floats:
@@ -153,6 +154,7 @@ def refined(values: Floats, margins: Floats, power: float = 1.0) -> Floats:
 
     No log-odds of floating-point numbers are beyond 745, so these come first and last.
     """
+    margins = np.clip(np.nan_to_num(margins), -_FARTHEST, _FARTHEST)  # products may overflow
     beyond = np.copysign(850.0, values) + 100 * margins / (1 + np.abs(margins))
     beyond *= max(power, 1.0)
     return np.where(np.isinf(values), beyond, values)
@@ -263,15 +265,26 @@ def checked_weights(
 ) -> NDArray[Any]:
     """Return the vote weight of each representative; a user's function may give wrong ones."""
     weights = np.asarray(as_vote_weights(vote_weights)(graph, accuracy, n_classes))
+    weights = weights.astype(np.float64) if weights.dtype.kind == "f" else weights
     n, wrong = len(graph.representatives), None
     if weights.shape != (n,):
         wrong = f"one number for each of {n} representatives, got shape {weights.shape}"
     elif weights.dtype.kind not in "fiub":
         wrong = f"numbers, got {weights.dtype}"
-    elif not np.isfinite(weights.sum()) or weights.min() < 0:
+    elif not np.isfinite(weights).all() or weights.min() < 0:
         wrong = f"finite numbers of zero or more, got {weights.tolist()}"
     elif not weights.any():
         wrong = "a positive number for some representative, got zero for all"
     if wrong:
         raise ValueError(f"vote_weights must give {wrong}. Correct {vote_weights!r}.")
-    return weights
+    return _without_overflow(weights)
+
+
+def _without_overflow(weights: NDArray[Any]) -> NDArray[Any]:
+    """Return weights whose sums neither overflow nor vanish, divided by a power of two if not."""
+    most, is_float = weights.max(), weights.dtype.kind == "f"
+    least, end = (1 / _LARGE, _LARGE) if is_float else (0, _WHOLE_IN_A_DOUBLE / len(weights))
+    if least < most < end:
+        return weights
+    scaled: Floats = np.ldexp(weights.astype(np.float64), -np.frexp(most)[1])
+    return scaled

@@ -159,3 +159,17 @@ def test_classes_that_are_all_out_of_reach_are_equally_probable(multiclass, loss
     margins = np.array([[[-1e4, -2e4, -3e4], [-1e4, 2.0, -1e4]]], dtype=dtype)
     found = prediction.probabilities_from(pool._problem, margins)
     assert found.tolist() == [[[dtype(1) / dtype(3)] * 3, [0.0, 1.0, 0.0]]]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_where_products_overflow_all_classes_are_equally_probable(n_classes):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 4)), np.arange(90) % n_classes
+    pool = pool_of(sgd(), classes=np.arange(n_classes))
+    pool.train(VOTERS, Rows(X, y))
+    huge = np.array([[1.0, -1.0, 1.0, -1.0], [1.0, 1.0, -1.0, -1.0]]) * 1.7e308
+    with np.errstate(all="ignore"):
+        found = pool.probabilities(VOTERS, huge)
+    assert np.isfinite(found).all()
+    assert np.allclose(found.sum(axis=2), 1)
+    assert (found == 1 / n_classes).any()

@@ -151,4 +151,7 @@ def probabilities_from(problem: LinearProblem, margins: NDArray[Any]) -> NDArray
         np.clip(positive, -1, 1, positive)
         positive += 1.0
         positive /= 2.0
-    return of_two(positive) if is_binary else sharing(positive)
+    found = of_two(positive) if is_binary else sharing(positive)
+    if np.isnan(found.sum()):  # some products overflowed: all classes are equally probable there
+        found[np.isnan(found).any(axis=-1)] = 1 / found.shape[-1]
+    return found
