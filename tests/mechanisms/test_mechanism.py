@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from skliquid import DelegationGraph, Mechanism
 from skliquid.mechanisms import CANDIDATES, MECHANISMS, Knowledge, as_mechanism
+from skliquid.mechanisms.mechanism import _drawn
 from skliquid.mechanisms.probability import better
 from skliquid.mechanisms.selection import least_competent
 
@@ -262,3 +263,25 @@ def test_negative_likelihoods_are_named_even_when_all_sum_to_zero():
     mechanism = Mechanism(least_competent, lambda gain, weight: np.array([1, -1]))
     with pytest.raises(ValueError, match="likelihoods of zero or more, got -1"):
         mechanism.delegate(DelegationGraph.direct(3), np.array([0.2, 0.4, 0.6]), 1, rng())
+
+
+@pytest.mark.parametrize("likelihood", [5e-324, 1e-320, 1e-300, 1e300])
+def test_candidates_are_drawn_however_small_their_likelihoods_are(likelihood):
+    likelihoods = likelihood * np.array([1, 1, 0, 2, 0])
+    mechanism = Mechanism(least_competent, lambda *_: likelihoods)
+    accuracy, generator = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95]), rng()
+    drawn = [
+        mechanism.delegate(DelegationGraph.direct(6), accuracy, 1, generator).delegation[0]
+        for _ in range(2000)
+    ]
+    shares = np.bincount(drawn, minlength=6) / 2000
+    assert np.allclose(shares, [0, 0.25, 0.25, 0, 0.5, 0], atol=0.05)
+
+
+def test_a_draw_that_is_rounded_to_the_total_takes_the_last_that_is_likely():
+    class NearlyOne:
+        def random(self, *_):
+            return np.nextafter(1.0, 0)
+
+    sums = np.array([0.0, 1.0, 1.0]) * (1 + 2.0**-52)
+    assert _drawn(sums, NearlyOne()) == 1

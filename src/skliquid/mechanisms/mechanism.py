@@ -22,6 +22,7 @@ Probability: TypeAlias = Callable[[Floats, Floats], Floats]
 CANDIDATES = ("representatives", "voters")
 
 _NOTHING = Knowledge()
+_SMALLEST = float(np.finfo(np.float64).smallest_normal) * 2.0**60
 _OPTIONS = {"weight_of": ("guru", "candidate"), "candidates": CANDIDATES}
 
 
@@ -148,8 +149,7 @@ class Mechanism:
                 sums = np.add.accumulate(likelihood * self._factors(situation), dtype=np.float64)
             guru = delegator
             if sums.size and sums.item(-1) > 0:
-                draw = sums.searchsorted(rng.random() * sums.item(-1), side="right")
-                delegation[delegator] = choice = choices.item(draw)
+                delegation[delegator] = choice = choices.item(_drawn(sums, rng))
                 guru = gurus.item(choice)
             weights[guru] += own_weight
             if may_follow:
@@ -192,6 +192,15 @@ class Mechanism:
                 raise ValueError(f"refinements must give {wrong}. Correct {refine!r}.")
         product: Floats = np.prod(factors, axis=0)
         return product
+
+
+def _drawn(sums: Floats, rng: Generator) -> int:
+    """Return a position, each as likely as its step in the cumulative ``sums``."""
+    if sums.item(-1) < _SMALLEST:  # products with so small a number are rounded
+        sums = sums / _SMALLEST
+    total = sums.item(-1)
+    drawn, last = sums.searchsorted(rng.random() * total, "right"), sums.searchsorted(total)
+    return int(min(drawn, last))  # a product may be rounded to the total itself
 
 
 def _is_function(value: object) -> bool:
