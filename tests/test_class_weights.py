@@ -1,3 +1,4 @@
+import re
 import warnings
 from functools import partial
 
@@ -382,3 +383,27 @@ def test_no_warning_when_both_classes_are_predicted(binary):
         small(TREE, competence="contribution", increment_size=75).fit(X, y)
         rare = np.flatnonzero((y == 1) | (np.arange(len(y)) % 5 == 0))
         small(TREE, competence="contribution", increment_size=75).fit(X[rare], y[rare])
+
+
+@pytest.mark.parametrize("extreme", [1e-300, 5e-324, 1e26, 1e200, 1e308])
+def test_weights_whose_squares_are_out_of_range_are_refused(extreme):
+    message = re.escape(f"from 1e-100 to 1e+25, class_weight included: got {extreme:g}")
+    ones = np.ones(len(FEW_Y))
+    fitted = of_four().fit(FEW_X, FEW_Y)
+    for refuse in (
+        lambda: of_four().fit(FEW_X, FEW_Y, ones * extreme),
+        lambda: of_four(class_weight={0: extreme}).fit(FEW_X, FEW_Y),
+        lambda: of_four().partial_fit(FEW_X, FEW_Y, sample_weight=ones * extreme),
+        lambda: fitted.refit(FEW_X, FEW_Y, ones * extreme),
+    ):
+        with pytest.raises(ValueError, match=message):
+            refuse()
+
+
+@pytest.mark.parametrize("estimator", [None, SGDClassifier(), GaussianNB()])
+@pytest.mark.parametrize("extreme", [1e-100, 1e25])
+def test_weights_at_the_ends_of_the_range_give_probabilities(estimator, extreme):
+    if extreme > 1 and isinstance(estimator, SGDClassifier):
+        pytest.skip("steps of such a length are another error")
+    ensemble = of_four(estimator, bootstrap=True).fit(FEW_X, FEW_Y, np.full(len(FEW_Y), extreme))
+    assert np.allclose(ensemble.predict_proba(FEW_X).sum(axis=1), 1)

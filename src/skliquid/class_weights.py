@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from skliquid.arrays import Floats
 from skliquid.rows import Rows
 
+LIGHTEST, HEAVIEST = 1e-100, 1e25
+"""The range of weights above zero: sums of their squares are neither zero nor infinite."""
+
 
 @dataclass(frozen=True, eq=False)
 class ClassCounts:
@@ -50,13 +53,25 @@ def with_class_weights(rows: Rows, class_weight: Any, counts: ClassCounts | None
     [0.75, 0.75, 1.5]
     """
     rows = rows.without_zero_weights()
-    if class_weight is None:
-        return rows
-    counts = ClassCounts().plus(rows.y) if counts is None else counts
-    weights = class_factors(rows.y, class_weight, counts)
-    if rows.sample_weight is not None:
-        weights = weights * rows.sample_weight
-    return rows._replace(sample_weight=weights).without_zero_weights()
+    if class_weight is not None:
+        counts = ClassCounts().plus(rows.y) if counts is None else counts
+        weights = class_factors(rows.y, class_weight, counts)
+        if rows.sample_weight is not None:
+            weights = weights * rows.sample_weight
+        rows = rows._replace(sample_weight=weights).without_zero_weights()
+    if rows.sample_weight is not None and rows.n_rows:
+        _check_range(rows.sample_weight)
+    return rows
+
+
+def _check_range(weights: Floats) -> None:
+    lightest, heaviest = float(weights.min()), float(weights.max())
+    if lightest < LIGHTEST or heaviest > HEAVIEST:
+        raise ValueError(
+            f"sample_weight must be 0 or from {LIGHTEST:g} to {HEAVIEST:g}, class_weight included: "
+            f"got {lightest if lightest < LIGHTEST else heaviest:g}. Give 0 to rows that should "
+            "not count, or multiply all weights by a common number."
+        )
 
 
 def class_factors(y: NDArray[Any], class_weight: Any, counts: ClassCounts) -> Floats:
