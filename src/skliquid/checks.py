@@ -1,17 +1,9 @@
 """Checks: errors that name the parameter, the rule, the value and a way out."""
 
+import os
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any
-
-import scipy.sparse
-
-_COMPRESSED: dict[str, Any] = {
-    "csr": scipy.sparse.csr_array,
-    "csc": scipy.sparse.csc_array,
-    "bsr": scipy.sparse.bsr_array,
-}
 
 
 def check_count(name: str, count: object, *, least: int = 1) -> int:
@@ -22,6 +14,25 @@ def check_count(name: str, count: object, *, least: int = 1) -> int:
             f"like {least + 5}."
         )
     return int(count)
+
+
+def check_fits_in_memory(name: str, count: int, *, bytes_each: int) -> None:
+    """Raise when ``count`` objects of at least ``bytes_each`` cannot fit into the main memory."""
+    memory = _bytes_of_memory()
+    if int(count) * bytes_each > memory:
+        raise ValueError(
+            f"{name} must not exceed what fits into memory: {int(count)} of them, of {bytes_each} "
+            f"bytes at least, do not fit into {memory / 2**30:.3g} GiB. Give a number far below "
+            f"{memory // bytes_each}."
+        )
+
+
+def _bytes_of_memory() -> int:
+    """Return the size of the main memory, or where it is not known more than machines have."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # on Windows
+        return 2**41
 
 
 def check_number(
@@ -58,34 +69,3 @@ def suggestion(name: object, choices: Iterable[str]) -> str:
     """Return a question with the closest of ``choices``, or the advice to choose one of them."""
     nearest = closest(name, choices)
     return "Choose one of them." if nearest is None else f"Did you mean {nearest!r}?"
-
-
-def refuse_lazy_frame(name: str, data: Any) -> None:
-    """Raise when ``data`` is a lazy query of polars."""
-    if type(data).__name__ == "LazyFrame":
-        raise TypeError(
-            f"{name} must hold data: got a LazyFrame, which is a query. Call {name}.collect() "
-            "first."
-        )
-
-
-def refuse_wrong_indices(X: Any) -> None:
-    """Raise when the indices of a sparse ``X`` do not fit its shape: compiled code trusts them.
-
-    scipy checks them only when asked, and scikit-learn does not ask.
-    """
-    matrix: Any = X
-    if not scipy.sparse.issparse(X) or matrix.ndim != 2:  # scikit-learn raises for other shapes
-        return
-    try:
-        if matrix.format in _COMPRESSED:
-            parts: Any = matrix.data, matrix.indices, matrix.indptr
-            twin = _COMPRESSED[matrix.format](parts, shape=matrix.shape, copy=False)
-            twin.check_format(full_check=True)
-        elif matrix.format == "coo":
-            scipy.sparse.coo_array((matrix.data, (matrix.row, matrix.col)), shape=matrix.shape)
-    except (ValueError, TypeError, IndexError) as error:
-        raise ValueError(
-            f"X must be a sparse matrix whose indices fit its shape {matrix.shape}: {error}. "
-            "Build it again from its rows, columns and values."
-        ) from error

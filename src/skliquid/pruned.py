@@ -11,8 +11,8 @@ from sklearn.utils import Tags, check_consistent_length, check_random_state, col
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from skliquid.checks import refuse_lazy_frame, refuse_wrong_indices
 from skliquid.competence import as_competence
+from skliquid.conversion import check_convertible_labels, conversion_of, convertible_rows
 from skliquid.diversity import final_step
 from skliquid.fitted import Fitted, FittedVotes
 from skliquid.fitted_voters import fitted_voters, known_features
@@ -156,23 +156,29 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
 
     def _check_rows(self, X: Any, y: Any) -> Rows:
         """Return the rows to evaluate on, with the answers of all voters that were not dropped."""
-        self._check_data(X, y=y)
+        check_convertible_labels(y)
+        X = self._checked_data(X, y=y)
         y = column_or_1d(y, warn=True)
         check_consistent_length(X, y)
         check_classification_targets(y)
         n_seen, methods = self._fitted.n_samples_seen, [self._voting.method]
-        answers = self._pool.known_answers(methods, self._fitted.kept, X)
+        answers = self._known_answers(methods, self._fitted.kept, X)
         return Rows(answers, encode(y, self.classes_), numbers=range(n_seen, n_seen + len(y)))
 
     def _check_X(self, X: Any, *methods: str) -> Any:
-        self._check_data(X)
-        return self._pool.known_answers(methods, self.delegation_graph_.representatives, X)
+        X = self._checked_data(X)
+        return self._known_answers(methods, self.delegation_graph_.representatives, X)
 
-    def _check_data(self, X: Any, **y: Any) -> None:
-        for name, data in [("X", X), *y.items()]:
-            refuse_lazy_frame(name, data)
-        refuse_wrong_indices(X)
-        validate_data(self, X, reset=False, skip_check_array=True, **y)
+    def _known_answers(self, methods: Sequence[str], voters: Any, X: Any) -> Any:
+        with conversion_of("X", (OverflowError,)):  # by voters, each as it likes
+            return self._pool.known_answers(methods, voters, X)
+
+    def _checked_data(self, X: Any, **y: Any) -> Any:
+        """Return rows that voters may convert: they were fitted to arrays, frames or texts."""
+        X = convertible_rows(X, are_numbers=False)
+        with conversion_of("X"):
+            validate_data(self, X, reset=False, skip_check_array=True, **y)
+        return X
 
     @property
     def _pool(self) -> Any:

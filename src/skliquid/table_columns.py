@@ -1,10 +1,8 @@
 """Table columns: what each column holds, and its values as numbers, text and dates."""
 
 import re
-from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from math import isnan
 from numbers import Real
 from typing import Any
 
@@ -12,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from skliquid.checks import refuse_lazy_frame
+from skliquid.conversion import (
+    conversion_of,
+    convertible_rows,
+    is_frame,
+    is_missing,
+    refuse_lazy_frame,
+)
 
 MOST_CATEGORIES = 50
 """Columns with more have many categories, or texts."""
@@ -32,22 +36,14 @@ _DATE, _DURATION = "datetime64[us]", "timedelta64[us]"
 def as_table(X: Any) -> Any:
     """Return a data frame, whose columns have different names, or an array of two dimensions."""
     refuse_lazy_frame("X", X)
-    if not _is_frame(X):
-        return check_array(X, dtype=None, ensure_all_finite=False)
-    if repeated := [name for name, count in Counter(X.columns).items() if count > 1]:
-        raise ValueError(
-            f"Columns must have different names: X has {repeated[0]!r} more than once. Rename one."
-        )
-    return X
+    X = convertible_rows(X, are_numbers=not is_frame(X))
+    with conversion_of("X"):
+        return X if is_frame(X) else check_array(X, ensure_all_finite=False)
 
 
 def columns_of(table: Any) -> list[Any]:
     """Return the columns of a data frame or of an array."""
-    return [table[name] for name in table.columns] if _is_frame(table) else list(table.T)
-
-
-def _is_frame(table: Any) -> bool:
-    return hasattr(table, "columns") and hasattr(table, "dtypes")
+    return [table[name] for name in table.columns] if is_frame(table) else list(table.T)
 
 
 # What a column holds
@@ -59,7 +55,7 @@ def column_types(table: Any) -> dict[Any, str]:
     It is ``"number"``, ``"category"``, ``"many"`` for more than 50 categories, ``"text"``,
     ``"date"``, ``"constant"`` for a single date, ``"empty"``, or the name of another type.
     """
-    if _is_frame(table):
+    if is_frame(table):
         return {name: _column_type(table[name]) for name in table.columns}
     return {k: "number" if _has_value(column) else "empty" for k, column in enumerate(table.T)}
 
@@ -113,21 +109,23 @@ def _has_value(column: Any) -> bool:
     return any(not is_missing(value) for value in column)
 
 
-def is_missing(value: Any) -> bool:
-    """Return whether a value is None, NaN, or a missing value of pandas."""
-    if isinstance(value, float | np.floating):
-        return isnan(value)
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
-
-
 # Values
 
 
 def as_numbers(table: Any) -> Any:
     """Return columns of numbers as an array, durations in seconds, with NaN for missing ones."""
-    if not _is_frame(table):
+    if not is_frame(table):
         return table
-    return np.column_stack([_numbers(column) for column in columns_of(table)])
+    numbers = []
+    for name in table.columns:
+        try:
+            numbers.append(_numbers(table[name]))
+        except (ValueError, TypeError, OverflowError) as error:
+            raise ValueError(
+                f"X must have numbers in the column {name!r}, as in the training data: {error}. "
+                "Convert it, or train again."
+            ) from error
+    return np.column_stack(numbers)
 
 
 def _numbers(column: Any) -> Any:

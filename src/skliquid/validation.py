@@ -9,20 +9,24 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import Perceptron, SGDClassifier
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import validate_data
 
 from skliquid.arrays import Floats, Labels, Voters
 from skliquid.calibration import GroupAnswers
-from skliquid.checks import refuse_lazy_frame, refuse_wrong_indices
+from skliquid.conversion import (
+    check_convertible_labels,
+    conversion_of,
+    converted_weights,
+    convertible_rows,
+)
 from skliquid.diversity import VoterSpec
 from skliquid.pools import takes_sample_weight
 from skliquid.rows import Rows
 from skliquid.training import Rules, Training
 from skliquid.user_warnings import warn_user
 
-_WITHOUT_INDEX_CHECKS = ("lil", "dok", "dia")
 _MOST_CLASSES_TO_NAME = 5
 _FEWEST_ANSWERS = 100  # on fewer, one class may win by chance
 _LARGE, _ROWS_TO_LOOK_AT = 30, 1_000
@@ -37,23 +41,21 @@ class EvalSet(NamedTuple):
 
 def check_X(ensemble: Any, X: Any, *, reset: bool = False, **y: Any) -> Any:
     """Return ``X``, and ``y`` if given, as arrays that every voter of ``ensemble`` accepts."""
-    for name, data in [("X", X), *y.items()]:
-        refuse_lazy_frame(name, data)
-    refuse_wrong_indices(X)
+    X = convertible_rows(X)
+    for labels in y.values():
+        check_convertible_labels(labels)
     tags = get_tags(ensemble).input_tags
-    checked = validate_data(
-        ensemble,
-        X,
-        reset=reset,
-        accept_sparse="csr" if tags.sparse else False,
-        dtype=[np.float64, np.float32],
-        order="C",  # products in another order may differ in the last bit
-        ensure_all_finite="allow-nan" if tags.allow_nan else True,
-        **y,
-    )
-    if getattr(X, "format", None) in _WITHOUT_INDEX_CHECKS:
-        refuse_wrong_indices(checked[0] if y else checked)
-    return checked
+    with conversion_of("X"):
+        return validate_data(
+            ensemble,
+            X,
+            reset=reset,
+            accept_sparse="csr" if tags.sparse else False,
+            dtype=[np.float64, np.float32],
+            order="C",  # products in another order may differ in the last bit
+            ensure_all_finite="allow-nan" if tags.allow_nan else True,
+            **y,
+        )
 
 
 def check_X_y(ensemble: Any, X: Any, y: Any, *, reset: bool = False) -> tuple[Any, NDArray[Any]]:
@@ -87,9 +89,7 @@ def check_sample_weight(sample_weight: Any, X: Any, estimators: Sequence[Any]) -
     n_rows = X.shape[0]
     if isinstance(sample_weight, Real) or getattr(sample_weight, "shape", None) == ():
         sample_weight = np.full(n_rows, sample_weight)
-    weights: Floats = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
+    weights = converted_weights(sample_weight)
     if weights.shape != (n_rows,):
         raise ValueError(
             f"sample_weight must hold one number per row: got the shape {weights.shape} for "

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skliquid import native
 from skliquid.arrays import Floats
+from skliquid.conversion import checked_sparse
 
 
 class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -59,7 +60,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         sampler = RBFSampler(
             gamma=self.gamma, n_components=self.n_components, random_state=self.random_state
         )
-        self.sampler_ = sampler.fit(X)  # which checks rows and parameters
+        self.sampler_ = sampler.fit(checked_sparse(X))  # which checks rows and parameters
         seen = {"n_features_in_", "feature_names_in_"}
         self.__dict__ |= {name: vars(sampler)[name] for name in seen & vars(sampler).keys()}
         self._n_features_out = self.n_components
@@ -79,7 +80,13 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             The features.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = validate_data(
+            self,
+            checked_sparse(X),
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            reset=False,
+        )
         return fourier_waves(self.sampler_, X, compiled=True)
 
     def __sklearn_tags__(self) -> Tags:

@@ -8,6 +8,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skliquid.conversion import checked_sparse
+
 ROWS = 10_000
 """From how many rows means and deviations are computed, at most."""
 
@@ -46,7 +48,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self : Standardizer
             The transformer.
         """
-        X = validate_data(self, X, **_ACCEPTED)
+        X = validate_data(self, checked_sparse(X), **_ACCEPTED)
         n_columns = X.shape[1]
         self.mean_, self.scale_ = np.zeros(n_columns), np.ones(n_columns)
         if scipy.sparse.issparse(X):
@@ -81,7 +83,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             The rows, without missing values.
         """
         check_is_fitted(self)
-        return self.standardized(validate_data(self, X, reset=False, **_ACCEPTED))
+        return self.standardized(validate_data(self, checked_sparse(X), reset=False, **_ACCEPTED))
 
     def standardized(self, X: Any) -> Any:
         """Return what ``transform`` does, for rows that were checked."""

@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 
 from skliquid import native
 from skliquid.arrays import Floats
+from skliquid.conversion import is_frame
 
 MOST_CATEGORIES = native.MISSING_BIN
 """How many categories of a column are told apart: the most frequent; others count as missing."""
@@ -22,7 +23,7 @@ def category_coder(X: Any, categorical_features: Any) -> "CategoryCoder | None":
     is_by_type = categorical_features is None or (
         isinstance(categorical_features, str) and categorical_features == "from_dtype"
     )
-    if is_by_type and not _is_frame(X):
+    if is_by_type and not is_frame(X):
         return None
     table = X if scipy.sparse.issparse(X) else _table(X)
     chosen = _chosen_columns(table, categorical_features)
@@ -93,7 +94,7 @@ def _chosen_columns(X: Any, categorical_features: Any) -> NDArray[np.bool_]:
 def _positions(X: Any, categorical_features: Any) -> NDArray[Any]:
     """Return the numbers of columns that are given by number, by name or by booleans."""
     wanted, n_columns = np.asarray(categorical_features), X.shape[1]
-    names = list(map(str, X.columns)) if _is_frame(X) else []
+    names = list(map(str, X.columns)) if is_frame(X) else []
     positions = wanted
     if wanted.dtype == bool and wanted.shape == (n_columns,):
         positions = np.flatnonzero(wanted)
@@ -109,16 +110,12 @@ def _positions(X: Any, categorical_features: Any) -> NDArray[Any]:
     return positions
 
 
-def _is_frame(X: Any) -> bool:
-    return hasattr(X, "columns") and hasattr(X, "dtypes")
-
-
 def _is_category(dtype: Any) -> bool:
     return str(dtype).lower().startswith(("category", "categorical", "enum"))
 
 
 def _table(X: Any) -> Any:
-    return X if _is_frame(X) else check_array(X, **_ANY)
+    return X if is_frame(X) else check_array(X, **_ANY)
 
 
 def _dtype(X: Any) -> Any:

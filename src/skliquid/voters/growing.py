@@ -21,12 +21,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skliquid import native
 from skliquid.arrays import Floats, compact
-from skliquid.checks import check_count, check_number, refuse_lazy_frame, refuse_wrong_indices
+from skliquid.checks import check_count, check_number
 from skliquid.class_weights import (
     ClassCounts,
     check_class_weight,
     check_labels_are_known,
     class_factors,
+)
+from skliquid.conversion import (
+    check_convertible_labels,
+    conversion_of,
+    converted_weights,
+    convertible_rows,
 )
 from skliquid.increments import slices
 from skliquid.voters.binning import BinnedRows
@@ -40,12 +46,14 @@ PER_CALL = 4
 BATCHES = 8
 """At least one in eight trees is grown at a time."""
 
+BYTES_OF_A_TREE = 96
+"""What the smallest tree takes."""
+
 HEAVIEST = 1e30
 """The largest weight of a row: sums of squares of such weights are still finite."""
 
 _MOST_THREADS = 1024
 _NUMBERS_AT_ONCE = 2**22
-_WITHOUT_INDEX_CHECKS = ("lil", "dok", "dia")
 _ACCEPTED: dict[str, Any] = {
     "accept_sparse": "csr",
     "dtype": [np.float64, np.float32],
@@ -306,7 +314,7 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
     ) -> tuple[Any, NDArray[Any], Floats | None]:
         """Return rows, labels and weights as arrays."""
         self.check_parameters()
-        refuse_lazy_frame("y", y)
+        check_convertible_labels(y)
         X, y = self._as_arrays(X, reset=reset, y=y)
         check_classification_targets(y)
         return X, y, _checked_weights(sample_weight, len(y))
@@ -317,19 +325,16 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
 
     def _as_arrays(self, X: Any, *, reset: bool, **y: Any) -> Any:
         """Return rows, with categories as numbers, and labels if they are to be learned from."""
-        refuse_lazy_frame("X", X)
-        refuse_wrong_indices(X)
+        X = convertible_rows(X)
         if reset:
             self._coder = category_coder(X, self.categorical_features)
-        if self._coder is None:
-            checked = validate_data(self, X, reset=reset, **y, **_ACCEPTED)
-            if getattr(X, "format", None) in _WITHOUT_INDEX_CHECKS:
-                refuse_wrong_indices(checked[0] if y else checked)
-            return checked
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        if y:
-            self._coder.learn(X)
-        coded = self._coder.coded(X)
+        with conversion_of("X"):
+            if self._coder is None:
+                return validate_data(self, X, reset=reset, **y, **_ACCEPTED)
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if y:
+                self._coder.learn(X)
+            coded = self._coder.coded(X)
         return check_X_y(coded, **y, **_ACCEPTED) if y else check_array(coded, **_ACCEPTED)
 
     def _weighted(self, y: NDArray[Any], weights: Floats | None) -> Floats | None:
@@ -357,9 +362,7 @@ def _checked_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """Return one weight per row, or None if all count the same."""
     if sample_weight is None:
         return None
-    weights: Floats = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
+    weights = converted_weights(sample_weight)
     if weights.shape != (n_rows,):
         raise ValueError(
             f"sample_weight must hold one number per row: got the shape {weights.shape} for "
