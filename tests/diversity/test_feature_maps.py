@@ -2,6 +2,7 @@
 
 import pickle
 from functools import wraps
+from itertools import count
 
 import numpy as np
 import pytest
@@ -107,7 +108,7 @@ def test_steps_that_maps_share_are_computed_once(binary):
     first = FunctionTransformer(logarithms)
     maps = [make_pipeline(first, RBFSampler(random_state=k)).fit(X) for k in range(3)]
     calls.clear()
-    views, seen = Views(), list(map(FeatureMap, [first, *maps]))
+    views, seen = Views(), list(map(FeatureMap, [first, *maps], count()))
     views.keep(X)
     once, again = views.through(seen, X), views.through(seen, X)
     assert len(calls) == 1
@@ -124,7 +125,7 @@ def test_fourier_maps_standardize_rows_once_also_after_a_pickle(binary, monkeypa
         return original(self, X)
 
     monkeypatch.setattr(Standardizer, "standardized", counted)
-    maps = list(map(FeatureMap, fit_maps(FOURIER_MAPS, X, [5, 6, 7])))
+    maps = list(map(FeatureMap, fit_maps(FOURIER_MAPS, X, [5, 6, 7]), count()))
     ours = Views().through(maps, X)
     assert len(calls) == 1
     theirs = Views().through(pickle.loads(pickle.dumps(maps)), X)

@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skliquid.diversity.fourier_features import FourierFeatures, fourier_waves
+from skliquid.diversity.map_output import check_width, checked_view
 from skliquid.diversity.standardizer import Standardizer
 from skliquid.diversity.voters import derived_seeds, seeded
 
@@ -84,7 +85,7 @@ class FeatureMap:
 
     Rows were validated when they came in. ``transform`` would validate them again at each step,
     which takes longer than to map a few dozen rows; so known steps are taken without it. The
-    ``number`` is the same in copies.
+    ``number`` is the same in copies, and another one for each map of an ensemble.
     """
 
     transformer: Any
@@ -103,9 +104,14 @@ class FeatureMap:
 
 
 class Views:
-    """The same rows through several maps; steps that maps share are computed once."""
+    """The same rows through several maps; steps that maps share are computed once.
+
+    What a map returns is checked here, before compiled code trusts it: the width that a map has at
+    first, in training, is the one that it must keep.
+    """
 
     def __init__(self) -> None:
+        self._widths: dict[int, int] = {}
         self.clear()
 
     def clear(self) -> None:
@@ -121,10 +127,17 @@ class Views:
         """Return ``X`` through each of ``feature_maps``."""
         rows, views = self._cache
         views = views if rows is X else {(): X}
-        return [_after(one.steps if one else (), views) for one in feature_maps]
+        return [X if one is None else self._view(one, X, views) for one in feature_maps]
+
+    def _view(self, one: FeatureMap, X: Any, views: dict[tuple[Step, ...], Any]) -> Any:
+        if one.steps not in views:
+            name, found = map_name(one.transformer), _after(one.steps, views)
+            views[one.steps] = found = checked_view(found, X, name=name)
+            check_width(found, self._widths.setdefault(one.number, found.shape[1]), name=name)
+        return views[one.steps]
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(Views())
+        return vars(Views()) | {"_widths": self._widths}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Views":
         return self  # copies may share what was computed
