@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
 
-from skliquid.checks import check_count, check_n_final, check_number, closest, suggestion
+from skliquid.checks import (
+    _bytes_of_memory,
+    check_count,
+    check_fits_in_memory,
+    check_n_final,
+    check_number,
+    closest,
+    suggestion,
+)
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, 2.0, None, "3"])
@@ -41,3 +49,15 @@ def test_the_closest_name_is_suggested_whatever_its_case():
     assert closest("clas", ["age", " class "]) == " class "
     assert closest("age", ["AGE", "TOWN"]) == "AGE"
     assert closest(5, ["max"]) is None
+
+
+def test_what_cannot_fit_into_memory_is_refused(monkeypatch):
+    monkeypatch.setattr("skliquid.checks._bytes_of_memory", lambda: 2**30)
+    check_fits_in_memory("n_voters", 2**20, bytes_each=1024)
+    message = r"^n_voters must not exceed .*: 1048577 of them, of 1024 bytes .* into 1 GiB. Give"
+    with pytest.raises(ValueError, match=message):
+        check_fits_in_memory("n_voters", 2**20 + 1, bytes_each=1024)
+
+
+def test_the_size_of_the_memory_is_known():
+    assert 2**28 < _bytes_of_memory() < 2**50

@@ -13,6 +13,7 @@ from small_ensembles import of_four as small
 
 from skliquid.mechanisms.selection import least_competent
 from skliquid.schedules import FixedCount
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 
 @pytest.mark.parametrize(
@@ -144,3 +145,17 @@ def test_the_three_default_estimators_need_three_voters():
 def test_a_class_where_an_object_is_meant_is_refused():
     with pytest.raises(TypeError, match=r"got the class FixedCount. Call it, as in FixedCount\("):
         small(delegation_rate=FixedCount).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [SGDClassifier(), RandomizedForestClassifier(10**13), BoostedTreesClassifier(10**13)],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_more_voters_or_trees_than_fit_into_memory_are_refused_at_once(estimator):
+    n_estimators = 10**12 if isinstance(estimator, SGDClassifier) else 4
+    with pytest.raises(ValueError, match="n_estimators must not exceed what fits into memory: 1"):
+        small(estimator, n_estimators=n_estimators).fit(X, Y)
+    if n_estimators == 4:
+        with pytest.raises(ValueError, match="n_estimators must not exceed what fits into memory"):
+            estimator.fit(X, Y)

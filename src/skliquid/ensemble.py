@@ -14,6 +14,7 @@ from skliquid.arrays import Voters
 from skliquid.budget import Budget
 from skliquid.calibration import MANY_CLASSES
 from skliquid.callbacks import CallbackSupportMixin, with_callbacks
+from skliquid.checks import check_fits_in_memory
 from skliquid.class_weights import (
     ClassCounts,
     check_class_weight,
@@ -48,6 +49,9 @@ from skliquid.validation import (
     warn_if_unscaled,
 )
 from skliquid.voters import TreeVoter
+
+BYTES_OF_A_VOTER = 800
+"""What the smallest voter takes, with its share of the record."""
 
 
 class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorComposition):
@@ -526,6 +530,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         """Raise an error unless all parameters are valid, alone and together."""
         self._validate_params()
         parameters.check_delegation(self.n_final, self.n_estimators, self.delegation_rate)
+        check_fits_in_memory("n_estimators", self.n_estimators, bytes_each=BYTES_OF_A_VOTER)
         parameters.check_n_jobs(self.n_jobs)
         parameters.check_estimators(
             self._named_estimators(),

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from skliquid import native
 from skliquid.arrays import Floats
-from skliquid.checks import check_count, check_number
+from skliquid.checks import check_count, check_fits_in_memory, check_number
 from skliquid.voters.binning import BinnedRows
-from skliquid.voters.growing import TreeVoter, sums_of
+from skliquid.voters.growing import BYTES_OF_A_TREE, TreeVoter, sums_of
 from skliquid.voters.grown_trees import GrownTrees, Tree
 
 MOST_COLUMNS = 500
@@ -207,6 +207,7 @@ class BoostedTreesClassifier(TreeVoter):
         """Raise an error unless all parameters are valid."""
         super().check_parameters()
         check_count("n_estimators", self.n_estimators)
+        check_fits_in_memory("n_estimators", self.n_estimators, bytes_each=BYTES_OF_A_TREE)
         check_count("max_depth", self.max_depth)
         check_number("max_depth", self.max_depth, "at most 16", lambda x: x <= 16, like=5)
         for name in ("max_features", "subsample"):

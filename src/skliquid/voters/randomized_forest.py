@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from skliquid import native
 from skliquid.arrays import Floats
-from skliquid.checks import check_count, check_number
+from skliquid.checks import check_count, check_fits_in_memory, check_number
 from skliquid.voters.binning import BinnedRows
-from skliquid.voters.growing import TreeVoter, sums_of
+from skliquid.voters.growing import BYTES_OF_A_TREE, TreeVoter, sums_of
 from skliquid.voters.grown_trees import Tree
 
 
@@ -140,6 +140,7 @@ class RandomizedForestClassifier(TreeVoter):
         """Raise an error unless all parameters are valid."""
         super().check_parameters()
         check_count("n_estimators", self.n_estimators)
+        check_fits_in_memory("n_estimators", self.n_estimators, bytes_each=BYTES_OF_A_TREE)
         check_count("min_samples_leaf", self.min_samples_leaf)
         if self.splitter not in native.SPLITTERS:
             raise ValueError(
