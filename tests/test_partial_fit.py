@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
-from small_ensembles import SGD, parts, same, small
+from small_ensembles import FEW_X, FEW_Y, SGD, of_four, parts, same, small
 from streams_with_drift import stream
 
 from skliquid import Competence, LiquidEnsembleClassifier
@@ -359,3 +359,12 @@ def test_batches_may_have_any_size():
         start += size
     assert ensemble.n_samples_seen_ == 6000
     assert ensemble.score(X, y) > 0.8
+
+
+def test_text_is_refused_after_numbers_were_learned():
+    ensemble = of_four().fit(FEW_X, FEW_Y)
+    with pytest.raises(
+        ValueError, match=r"y must hold known classes only: 'no' is not among \[0, 1\]"
+    ):
+        ensemble.partial_fit(FEW_X, np.array(["no", "yes"], dtype=object)[FEW_Y])
+    assert ensemble.n_samples_seen_ == len(FEW_Y)

@@ -371,3 +371,22 @@ def test_invalid_rows_are_refused(halves, pruned):
     with pytest.raises(ValueError, match="indices fit its shape"):
         pruned.predict(broken)
     assert pruned.n_samples_seen_ == 269
+
+
+def test_rows_of_one_class_are_refused(halves):
+    (X, y), (X_prune, y_prune) = halves
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    is_benign = y_prune == "benign"
+    message = "y must hold at least two classes: there is only 1 class, 'benign'"
+    with pytest.raises(ValueError, match=message):
+        prune(forest, X_prune[is_benign], y_prune[is_benign], n_final=2)
+    pruned = prune(forest, X_prune, y_prune, n_final=4, random_state=0)
+    pruned.partial_fit(X_prune[is_benign], y_prune[is_benign])  # an increment may have one
+
+
+@pytest.mark.parametrize("rows", [{"a": [1.0]}, []], ids=str)
+def test_what_cannot_be_rows_is_refused(halves, rows):
+    (X, y), (X_prune, y_prune) = halves
+    pruned = prune(RandomForestClassifier(5).fit(X, y), X_prune, y_prune, n_final=2)
+    with pytest.raises(ValueError, match="X must be an array of numbers, or what numpy can conv"):
+        pruned.predict(rows)

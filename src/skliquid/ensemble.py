@@ -389,6 +389,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         if discovery is None:
             check_labels_are_known(self.class_weight, all_classes)
         eval_set = check_eval_set(self, eval_set, all_classes)
+        encode(rows.y, all_classes)  # raises if a label is not known
         fitted, counts = before, before.counts.plus(given.without_zero_weights().y)
         if len(all_classes) > 1:
             rows = with_class_weights(rows, self.class_weight, counts)

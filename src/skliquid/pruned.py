@@ -27,6 +27,7 @@ from skliquid.training import Rules, Training, train
 from skliquid.validation import (
     check_can_continue,
     check_classes,
+    check_two_classes,
     encode,
 )
 from skliquid.voter_description import VoterDescription
@@ -126,6 +127,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         )
         self._fitted = Fitted(classes, training=training, kept=training.graph.representatives)
         rows = self._check_rows(X, y)
+        check_two_classes(classes[rows.y])
         cuts = slices(rows.n_rows, self.increment_size)
         self._delegate(rows.at(rng.permutation(rows.n_rows)), cuts, len(cuts))
         return self
