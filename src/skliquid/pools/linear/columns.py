@@ -32,6 +32,7 @@ class SeenColumns:
 
     def __init__(self, n_columns: int, numbers: Any = ()):
         self.n_columns = n_columns
+        self._width = 0
         self.numbers = np.array(numbers, dtype=np.int64)  # of the columns, by their places
         self.forget_rows()
 
@@ -68,7 +69,7 @@ class SeenColumns:
         if not is_known.all():
             counts = np.concatenate([[0], np.cumsum(is_known)])
             places, data, starts = places[is_known], data[is_known], counts[starts]
-        shape = matrix.shape[0], len(self.numbers)
+        shape = matrix.shape[0], max(len(self.numbers), self._width)
         return scipy.sparse.csr_array((data, places, starts), shape=shape)
 
     def places_of(self, numbers: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -81,6 +82,12 @@ class SeenColumns:
         whole = np.zeros((len(coef), self.n_columns), dtype=coef.dtype)
         whole[:, self.numbers] = coef[:, : len(self.numbers)]
         return whole
+
+    def make_room(self, width: int) -> None:
+        """Return rows of at least ``width`` columns from now on: there are as many coefficients."""
+        if width != self._width:
+            self._width = width
+            self.forget_rows()
 
     def forget_rows(self) -> None:
         """Drop the rows that were seen last."""

@@ -268,7 +268,9 @@ class LinearPool(VoterPool):
     def _widened(self, X: Any) -> SeparatorState:
         """Return the state, with room for columns that have not occurred before."""
         if self._columns is not None:
-            self._state = self._arrays.with_room_for(self._taught(X).shape[1])
+            self._taught(X)
+            self._state = self._arrays.with_room_for(len(self._columns.numbers))
+            self._columns.make_room(self._state.coef.shape[1])
         return self._arrays
 
     def _taught(self, X: Any) -> Any:
