@@ -51,6 +51,10 @@ def test_rounding_never_asks_for_more_than_the_share_or_one(rate, n):
     assert Rounded(rate).n_delegators(1, n) == (max(cut, 1) if rate > 0 else 0)
 
 
+def test_none_or_all_may_delegate():
+    assert [Rounded(rate).n_delegators(1, 7) for rate in (0, 1)] == [0, 7]
+
+
 def test_decimal_rates_mean_what_they_say():
     assert 0.29 * 100 < 29
     assert Rounded(0.29, "floor").n_delegators(1, 100) == 29
@@ -96,7 +100,7 @@ def test_schedules_pickle_compare_and_print():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Rounded(1.2), "rate must be a share between 0 and 1: got 1.2"),
+        (lambda: Rounded(1.2), "rate must be a share between 0 and 1: got 1.2.* like 0.05"),
         (lambda: Rounded("fast"), "rate must be a share"),
         (lambda: FixedCount(-1), "count must be a whole number of 0 or more: got -1"),
         (lambda: FixedCount(1.5), "count must be a whole number"),
@@ -120,5 +124,6 @@ def test_a_schedule_is_asked_ahead_and_never_for_more_than_may_go():
     assert asks_again(late, range(2, 8), 10, 3)
     assert not asks_again(late, range(2, 7), 10, 3)
     assert not asks_again(FixedCount(2), range(1, 9), 3, 3)
+    assert not asks_again(OwnSchedule("wrong"), range(1, 9), 3, 3)  # it is not even asked
     assert n_asked(FixedCount(9), 1, 10, 3) == 7
     assert n_asked(FixedCount(9), 1, 3, 5) == 0

@@ -109,8 +109,8 @@ class JustFastEnough:
 
     def n_delegators(self, increment: int, n_representatives: int) -> int:
         """Return by how many representatives the ensemble is above the curve."""
-        progress = min(increment / self.n_increments, 1)
-        size = math.ceil(self.n_voters * math.pow(self.n_final / self.n_voters, progress) - 1e-9)
+        left = math.pow(self.n_final / self.n_voters, increment / self.n_increments)
+        size = math.ceil(self.n_voters * left - 1e-9)
         return max(n_representatives - max(size, self.n_final), 0)
 
 
