@@ -93,6 +93,14 @@ def test_a_delegator_without_a_better_candidate_stays():
         assert len(after.representatives) == 4
 
 
+@pytest.mark.parametrize("candidates", CANDIDATES)
+@pytest.mark.parametrize("name", ONE_WAY)
+def test_the_last_representative_has_no_candidate_and_stays(name, candidates):
+    graph = DelegationGraph.direct(2).delegate([0], to=[1])
+    mechanism = as_mechanism(name, candidates=candidates)
+    assert mechanism.delegate(graph, np.array([0.9, 0.1]), 1, rng()) is graph
+
+
 def test_a_voter_whose_guru_is_the_delegator_is_no_candidate():
     # 1 delegated to 0 long ago and its stale accuracy is the best; 0 may only choose 2
     graph = DelegationGraph.direct(3).delegate([1], to=[0])
@@ -141,6 +149,16 @@ def test_likelihoods_with_an_infinite_sum_are_refused():
         huge.delegate(DelegationGraph.direct(3), np.array([0.2, 0.4, 0.6]), 1, rng())
 
 
+@pytest.mark.parametrize("likelihood", [np.int64(2**62), np.float16(60_000), np.True_])
+def test_likelihoods_of_any_type_are_summed_without_overflow(likelihood):
+    mechanism = Mechanism(least_competent, lambda gain, weight: np.full(len(gain), likelihood))
+    chosen = [
+        mechanism.delegate(DelegationGraph.direct(4), np.arange(4), 1, generator).delegation[0]
+        for generator in map(np.random.default_rng, range(30))
+    ]
+    assert set(chosen) == {1, 2, 3}
+
+
 @pytest.mark.parametrize(
     ("selected", "message"),
     [
@@ -157,6 +175,25 @@ def test_wrong_selections_are_refused(selected, message):
         mechanism.delegate(DelegationGraph.direct(2), np.array([0.25, 0.75]), 1, rng())
 
 
+class LeastDraws:
+    """A generator that draws the least number possible."""
+
+    def random(self, size=None):
+        return 0.0 if size is None else np.zeros(size)
+
+
+def test_a_candidate_without_a_chance_is_not_chosen_by_the_least_draw():
+    mechanism = Mechanism(least_competent, lambda gain, weight: np.array([0, 0, 1, 1]))
+    after = mechanism.delegate(DelegationGraph.direct(5), np.arange(5), 1, LeastDraws())
+    assert after.delegation.tolist() == [3, 1, 2, 3, 4]
+
+
+def test_delegators_are_measured_only_if_they_may_return():
+    graph = DelegationGraph.direct(3).delegate([0], to=[2])
+    assert MECHANISMS["max"].scored(graph).tolist() == [1, 2]
+    assert MECHANISMS["learning_slopes"].scored(graph).tolist() == [0, 1, 2]
+
+
 def test_no_voter_delegates_twice():
     mechanism = Mechanism(lambda *_: np.array([0, 0]), MECHANISMS["random"].probability)
     with pytest.raises(ValueError, match="distinct"):
@@ -169,9 +206,10 @@ def test_mechanisms_pickle_compare_and_print():
     assert "least_competent" in repr(MECHANISMS["max"])
 
 
-def test_a_mechanism_is_a_pair_of_functions():
+@pytest.mark.parametrize("wrong", [("max", "max"), (least_competent, "max"), (None, better)])
+def test_a_mechanism_is_a_pair_of_functions(wrong):
     with pytest.raises(TypeError, match=r"pair \(selection, probability\) of functions, got"):
-        Mechanism("max", "max")
+        Mechanism(*wrong)
 
 
 @pytest.mark.parametrize("together", [tuple, list])
@@ -199,6 +237,7 @@ def test_refinements_are_a_tuple_of_functions(wrong):
         (1.0, r"one factor for each of 2 candidates, got shape \(\)"),
         (["a", "b"], "numbers as factors"),
         ([1, np.nan], r"finite factors, got \[nan\]"),
+        ([np.inf, np.nan], r"finite factors, got \[inf\]"),
         ([1, -2], "factors of zero or more, got -2"),
     ],
 )

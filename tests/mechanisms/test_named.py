@@ -28,6 +28,7 @@ def test_names_mechanisms_and_pairs_all_stand_for_a_mechanism():
     pair = (named.selection, named.probability)
     assert as_mechanism("random_better") == as_mechanism(named) == as_mechanism(pair)
     assert as_mechanism(pair) == Mechanism(*pair)
+    assert as_mechanism(named) is named
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,23 @@ def test_choices_follow_the_formula(name, candidates, choices):
         assert chisquare(observed[possible], n_draws * expected[possible]).pvalue > 1e-3
 
 
+@pytest.mark.parametrize("name", FORMULAS)
+def test_likelihoods_are_those_of_the_formula_up_to_a_factor(name):
+    gain = np.array([-2.0, 0.0, 1.0, 3.0, 5.0, 5.0])
+    weight = np.array([1.0, 1.0, 1.0, 2.0, 2.0, 1.0])
+    expected = np.zeros(6)
+    for j, probability in FORMULAS[name](dict(enumerate(gain)), dict(enumerate(weight))).items():
+        expected[j] = float(probability)
+    likelihood = MECHANISMS[name].probability(gain, weight)
+    np.testing.assert_allclose(likelihood / likelihood.sum(), expected)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_without_candidates_there_are_no_likelihoods(name):
+    likelihood = MECHANISMS[name].probability(np.zeros(0), np.zeros(0))
+    assert (likelihood.shape, likelihood.dtype) == ((0,), np.float64)
+
+
 def test_max_takes_the_most_accurate_of_the_lightest():
     probability = MECHANISMS["max"].probability
     gain, weight = np.array([0.3, 0.1, 0.2, -0.1, 0.2]), np.array([2.0, 1, 1, 1, 1])
@@ -99,4 +116,4 @@ def test_candidates_that_are_not_better_have_no_chance(name, gain):
 
 
 def test_direct_gives_nobody_a_chance():
-    assert not MECHANISMS["direct"].probability(np.ones(3), np.ones(3)).any()
+    assert MECHANISMS["direct"].probability(np.ones(3), np.ones(3)).tolist() == [0, 0, 0]

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from skliquid import DelegationGraph, LiquidEnsembleClassifier, Mechanism
 from skliquid.competence import Competence
-from skliquid.estimates import wilson
+from skliquid.estimates import Measurement, RecentEstimate, wilson
 from skliquid.mechanisms import Knowledge, Situation, as_mechanism
-from skliquid.mechanisms.probability import better
+from skliquid.mechanisms.probability import any_candidate, better
 from skliquid.mechanisms.selection import least_competent
 
 # Two refinements as users write them: a cap on weights, and only significantly better candidates
@@ -57,6 +57,34 @@ def test_a_situation_is_that_of_the_delegator():
     assert situation.competence is accuracy
     assert situation.gain.tolist() == pytest.approx([0.3, 0.7])
     assert situation.knowledge is knowledge
+
+
+def test_knowledge_is_all_that_an_estimate_knows_besides_its_averages():
+    estimate = RecentEstimate.empty(2, window=3)
+    for values in ([0.2, 0.5], [0.6, 0.4]):
+        measured = Measurement(np.array(values), 10, variance=np.array([0.01, 0.02]))
+        estimate = estimate.update(np.arange(2), measured)
+    known = Knowledge.of(estimate)
+    assert known.n_answers.tolist() == [20, 20]
+    np.testing.assert_allclose(known.slope, [0.4, -0.1])
+    np.testing.assert_allclose(known.variance, [0.005, 0.01])
+
+
+def test_the_factors_of_several_refinements_are_multiplied():
+    refinements = (lambda situation: [1, 1, 0], lambda situation: [0, 1, 1])
+    picky = Mechanism(lambda *_: [0], any_candidate, refinements)
+    for seed in range(9):
+        rng = np.random.default_rng(seed)
+        after = picky.delegate(DelegationGraph.direct(4), np.zeros(4), 1, rng)
+        assert after.delegation.tolist() == [2, 1, 2, 3]
+
+
+def test_large_integer_factors_do_not_overflow():
+    large = Mechanism(
+        least_competent, better, [lambda situation: np.full(len(situation.choices), 2**40)] * 2
+    )
+    after = large.delegate(DelegationGraph.direct(2), np.arange(2), 1, np.random.default_rng(0))
+    assert after.delegation.tolist() == [1, 1]
 
 
 def test_delegation_ends_by_itself_among_voters_that_do_not_differ_significantly():

@@ -61,6 +61,21 @@ def test_delegators_return_that_are_significantly_better_than_their_guru(state):
     assert measure is accuracy
 
 
+def test_a_rule_of_return_knows_how_many_representatives_the_schedule_leaves():
+    calls = []
+
+    def spy(*arguments):
+        calls.append(arguments)
+        return np.array([0]), np.array([0.9, 0.2, 0.1, 0.8])
+
+    graph, accuracy = DelegationGraph([1, 1, 2, 3]), np.full(4, 0.5)
+    knowledge, generator = Knowledge(), rng()
+    after = revocable("max", spy).delegate(graph, accuracy, 1, generator, knowledge=knowledge)
+    assert calls == [(graph, accuracy, 2, generator, knowledge)]
+    # 0 returns and, by the new values, the two weakest of the four delegate
+    assert after.representatives.tolist() == [0, 3]
+
+
 def test_a_voter_returns_with_its_followers_and_another_delegates_in_its_place():
     graph = DelegationGraph([1, 3, 2, 3])  # 0 follows 1, 1 follows 3
     accuracy = np.array([0.5, 0.9, 0.95, 0.6])
@@ -76,6 +91,22 @@ def test_no_voter_returns_for_a_difference_that_is_not_significant():
     for n_answers, returns in [(100, []), (100_000, [0])]:
         knowledge = Knowledge(np.full(3, n_answers))
         assert BetterThanGuru()(graph, accuracy, 1, rng(), knowledge)[0].tolist() == returns
+
+
+def test_no_voter_returns_before_anything_is_known_or_for_a_tie():
+    graph, accuracy = DelegationGraph([1, 1, 2]), np.array([0.6, 0.6, 0.5])
+    far_better = np.array([0.9, 0.1, 0.5])
+    assert BetterThanGuru()(graph, far_better, 1, rng(), Knowledge())[0].tolist() == []
+    every_difference_counts = BetterThanGuru(level=1)
+    knowledge = Knowledge(np.full(3, 100))
+    assert every_difference_counts(graph, accuracy, 1, rng(), knowledge)[0].tolist() == []
+
+
+def test_contributions_are_compared_by_their_own_variance():
+    graph, contribution = DelegationGraph([1, 1, 2]), np.array([0.05, 0.01, 0.0])
+    for variance, returns in [(1e-6, [0]), (1e-2, [])]:
+        knowledge = Knowledge(np.full(3, 100), variance=np.full(3, variance))
+        assert BetterThanGuru()(graph, contribution, 1, rng(), knowledge)[0].tolist() == returns
 
 
 @given(states(), st.data())
@@ -123,8 +154,9 @@ def test_names_mechanisms_and_pairs_can_be_made_revocable():
     assert not plain.is_revocable
     assert as_mechanism(revocable(plain)) == revocable(plain)
     assert revocable(as_mechanism("max", vote_weights="log_odds")).vote_weights == "log_odds"
-    with pytest.raises(ValueError, match="level must be above 0"):
-        BetterThanGuru(0.0)
+    for wrong in (0.0, 1.5):
+        with pytest.raises(ValueError, match=f"level must be above 0 .*: got {wrong}.* like 0.1"):
+            BetterThanGuru(wrong)
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ class Mechanism:
             likelihood, sums = self._likelihood(gain, compared)
             if self.refinements:
                 situation = Situation(delegator, choices, competence, weight, own_weight, knowledge)
-                sums = np.add.accumulate(likelihood * self._factors(situation), dtype=np.float64)
+                sums = np.add.accumulate(likelihood * self._factors(situation))
             guru = delegator
             if sums.size and sums.item(-1) > 0:
                 delegation[delegator] = choice = choices.item(_drawn(sums, rng))
@@ -162,7 +162,7 @@ class Mechanism:
     ) -> Voters:
         """Return who delegates, the weakest first."""
         if n_delegators == 0:
-            return np.empty(0, dtype=np.intp)
+            return graph.representatives[:0]
         competence = competence[graph.representatives]
         selected = np.asarray(self.selection(competence, n_delegators, rng))
         _check_selection(selected, n_delegators, len(competence))
@@ -185,12 +185,13 @@ class Mechanism:
 
     def _factors(self, situation: Situation) -> Floats:
         """Return the product of what the refinements give for each candidate."""
-        factors = [np.asarray(refine(situation)) for refine in self.refinements]
-        for refine, values in zip(self.refinements, factors, strict=True):
-            _, wrong = _sums("factor", values, len(situation.choices))
+        product = np.ones(len(situation.choices))
+        for refine in self.refinements:
+            factors = np.asarray(refine(situation))
+            _, wrong = _sums("factor", factors, len(product))
             if wrong:
                 raise ValueError(f"refinements must give {wrong}. Correct {refine!r}.")
-        product: Floats = np.prod(factors, axis=0)
+            product *= factors
         return product
 
 
