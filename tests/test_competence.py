@@ -5,17 +5,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import sem
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from small_ensembles import same, small
 
 from skliquid import Competence, prune, revocable
+from skliquid.calibration import POWERS
 from skliquid.competence import SHARE, Panel, as_competence, contributions, evaluated
 from skliquid.estimates import DecayedEstimate, MeanEstimate, RecentEstimate
 from skliquid.mechanisms import MECHANISMS
 from skliquid.rows import Rows
-from skliquid.voting import VOTINGS, mean_probabilities
+from skliquid.voting import LEAST_SHARE, VOTINGS, mean_probabilities
 
 
 class AnsweringPool:
@@ -196,6 +198,76 @@ def test_rows_are_evaluated_in_blocks(drawn):
     assert np.array_equal(parts.group.n_predicted, whole.group.n_predicted)
 
 
+@pytest.mark.parametrize(
+    ("numbers_at_once", "sizes"), [(1, [1] * 5), (23, [1] * 5), (24, [2, 2, 1]), (60, [5])]
+)
+def test_blocks_hold_no_more_numbers_than_allowed_or_one_row(monkeypatch, numbers_at_once, sizes):
+    blocks = []
+
+    class Spy(AnsweringPool):
+        def probabilities(self, voters, X):
+            blocks.append(X)
+            return super().probabilities(voters, X)
+
+    monkeypatch.setattr("skliquid.competence._NUMBERS_AT_ONCE", numbers_at_once)
+    asked = panel(np.full((3, 5, 4), 0.25), np.ones(3, int), np.array([0, 0, 1, 2, 3]))
+    asked = asked._replace(pool=Spy(asked.pool.known))
+    for asks_group in (True, False):
+        blocks.clear()
+        found = evaluated(asked, asks_group=asks_group)
+        assert list(map(len, blocks)) == sizes
+        assert found.accuracy.values.tolist() == [0.4] * 3  # in a tie the first class
+        assert (found.group is not None) == asks_group
+    assert len(sizes) > 1 or blocks[0] is asked.rows.X  # what fits is not copied
+
+
+@given(panels())
+def test_the_group_is_asked_by_the_weights_of_voters_and_of_rows(drawn):
+    probabilities, weights, y, sample_weight = drawn
+    group = evaluated(panel(*drawn)).group
+    shares = np.average(probabilities, axis=0, weights=weights)
+    by_row = -np.log(np.maximum(shares[np.arange(len(y)), y], LEAST_SHARE))
+    weight = np.ones(len(y)) if sample_weight is None else sample_weight
+    plain = np.flatnonzero(POWERS == 1).item()  # without a temperature
+    assert group.losses[plain] == pytest.approx(by_row @ weight)
+    assert (group.weight, group.n_rows) == (weight.sum(), len(y))
+
+
+@given(panels())
+def test_the_variance_is_that_of_a_weighted_mean(drawn):
+    probabilities, weights, y, sample_weight = drawn
+    shares = mean_probabilities(probabilities, weights, probabilities.shape[2])
+    gains = contributions(probabilities, shares, y, SHARE)
+    share = np.full(len(y), 1 / len(y)) if sample_weight is None else sample_weight
+    share = share / share.sum()
+    n_effective = 1 / (share**2).sum()
+    found = evaluated(panel(*drawn), by_contribution=True).competence
+    assert found.n_rows == pytest.approx(n_effective)
+    if sample_weight is None and len(y) > 1:
+        np.testing.assert_allclose(found.variance, sem(gains, axis=1) ** 2, atol=1e-12)
+    elif n_effective > 2:
+        deviations = gains - found.values[:, None]
+        expected = (share**2 * deviations**2).sum(axis=1) * n_effective / (n_effective - 1)
+        np.testing.assert_allclose(found.variance, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("weight", [None, 1.0, 3.0])
+def test_the_variance_of_one_row_is_that_about_zero(weight):
+    probabilities = np.array([[[0.9, 0.1]], [[0.5, 0.5]]])
+    sample_weight = None if weight is None else np.array([weight])
+    asked = panel(probabilities, np.array([1, 1]), np.array([0]), sample_weight)
+    found = evaluated(asked, by_contribution=True).competence
+    np.testing.assert_allclose(found.variance, found.values**2)
+    assert found.n_rows == 1
+
+
+def test_the_accuracy_of_plain_rows_is_a_count():
+    probabilities = np.array([[[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]]])
+    found = evaluated(panel(probabilities, np.array([1]), np.array([0, 0, 1]))).accuracy
+    assert found.is_count
+    assert found.n_rows == 3
+
+
 def test_the_accuracy_of_weighted_rows_is_weighted():
     probabilities = np.array([[[0.9, 0.1], [0.2, 0.8], [0.7, 0.3]]])
     rows = panel(probabilities, np.array([1]), np.array([0, 0, 1]), np.array([2.0, 1.0, 1.0]))
@@ -286,6 +358,9 @@ def test_memory_chooses_the_estimate():
         Competence(memory=memory).estimate(3, is_revocable=True) for memory in (None, 5, 0.9)
     ]
     assert list(map(type, estimates)) == [MeanEstimate, RecentEstimate, DecayedEstimate]
+    assert (estimates[1].window, estimates[2].factor) == (5, 0.9)
+    assert [len(estimate.mean) for estimate in estimates] == [3, 3, 3]
+    assert Competence(memory=1).estimate(3, is_revocable=True).window == 1
 
 
 def test_automatic_memory_is_limited_where_delegations_are_revocable():

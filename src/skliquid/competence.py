@@ -68,9 +68,8 @@ def contributions(probabilities: Floats, shares: Floats, y: Labels, share: float
     error[np.arange(len(y)), y] += 1
     gains: Floats = np.einsum("vnc,nc->vn", probabilities, error)
     gains -= np.einsum("nc,nc->n", shares, error)
-    if share > 0:
-        apart = probabilities - shares
-        gains -= 0.5 * share * np.einsum("vnc,vnc->vn", apart, apart)
+    apart = probabilities - shares
+    gains -= 0.5 * share * np.einsum("vnc,vnc->vn", apart, apart)
     return gains
 
 
@@ -103,7 +102,7 @@ def evaluated(
     group = reduce(operator.add, [part[1] for part in parts]) if asks_group else None
     total = float(n_rows) if weight is None else float(weight.sum())
     squares = total if weight is None else float(np.square(weight).sum())
-    n_effective = n_rows if weight is None else total * total / squares
+    n_effective = total * total / squares
     right, gain, gain_by_weight, gain_squared = sums
     accuracy = Measurement(right / total, n_effective, is_count=weight is None)
     if not by_contribution:
@@ -144,7 +143,7 @@ def _evaluated_block(
 
 def _over_rows(values: Votes | Floats, weight: Floats | None) -> Floats:
     """Return the sum of ``values`` over rows, by their weights."""
-    sums: Floats = (values if weight is None else values * weight).sum(axis=1, dtype=np.float64)
+    sums: Floats = (values if weight is None else values * weight).sum(axis=1)
     return sums
 
 
