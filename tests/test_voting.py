@@ -53,18 +53,27 @@ ACCURACY = estimate(0.1, 0.2, 0.3, 0.5, 0.9, n_rows=10)
 weight_lists = st.lists(st.integers(1, 9), min_size=1, max_size=8)
 
 
-@given(
-    arrays(np.intp, (4, 5), elements=st.integers(0, 2)),
-    st.lists(st.integers(1, 9), min_size=4, max_size=4),
-)
-def test_shares_are_weights_summed_by_class(votes, weights):
-    shares = tally(votes, np.array(weights), n_classes=3)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("unit", [1, 0.1])
+@given(st.data(), st.lists(st.integers(1, 9), min_size=4, max_size=4))
+def test_shares_are_weights_summed_by_class(unit, n_classes, data, weights):
+    votes = data.draw(arrays(np.intp, (4, 5), elements=st.integers(0, n_classes - 1)))
+    shares = tally(votes, unit * np.array(weights), n_classes)
+    assert (shares.shape, shares.dtype) == ((5, n_classes), np.float64)
     for sample in range(5):
-        for label in range(3):
+        for label in range(n_classes):
             held = sum(
                 w for w, vote in zip(weights, votes[:, sample], strict=True) if vote == label
             )
-            assert shares[sample, label] == held / sum(weights)
+            assert shares[sample, label] == pytest.approx(held / sum(weights), abs=1e-15)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_shares_of_many_votes_are_exact(n_classes):
+    weights = np.array([2**24, 1, 2**24])
+    shares = tally(np.array([[1, 0], [1, 0], [0, 1]]), weights, n_classes)
+    more, less = (2**24 + 1) / weights.sum(), 2**24 / weights.sum()
+    assert shares[:, :2].tolist() == [[less, more], [more, less]]
 
 
 def test_the_first_class_wins_a_tie():
@@ -134,6 +143,16 @@ def test_log_odds_compare_with_a_random_guess_among_all_classes():
     guess, good = log_odds(DelegationGraph.direct(2), accuracy, 10)
     assert guess == 1e-6
     assert good == pytest.approx(np.log(46 / 54 * 9))
+
+
+@pytest.mark.parametrize("n_classes", [2, 10])
+def test_vote_weights_are_found_by_name_and_given_all_that_they_depend_on(n_classes):
+    votes, odds = delegated(GRAPH, ACCURACY), log_odds(GRAPH, ACCURACY, n_classes)
+    expected = {"delegated": votes, "log_odds": odds, "delegated_log_odds": votes * odds}
+    assert expected.keys() == VOTE_WEIGHTS.keys()
+    for name, weights in expected.items():
+        found = checked_weights(name, GRAPH, ACCURACY, n_classes)
+        assert found.tolist() == weights.tolist()
 
 
 def viscous(graph, accuracy, n_classes):
@@ -221,6 +240,13 @@ def test_functions_with_another_signature_are_refused(weights, message):
         as_mechanism("max", vote_weights=weights)
 
 
+def test_unknown_names_of_weights_are_refused():
+    with pytest.raises(
+        ValueError, match=r"one of delegated, log_odds, delegated_log_odds, or a .*: got 'equal'"
+    ):
+        checked_weights("equal", GRAPH, ACCURACY, 2)
+
+
 # Soft votes
 
 
@@ -239,6 +265,13 @@ def answers(draw, most_voters=5):
 
 shares_of_one = answers(most_voters=1).map(lambda probabilities: probabilities[0])
 powers = st.floats(1 / 32, 4)
+
+
+def test_only_soft_votes_are_soft():
+    assert {name: voting.is_soft for name, voting in VOTINGS.items()} == {
+        "soft": True,
+        "hard": False,
+    }
 
 
 @given(answers(), st.data())
@@ -306,6 +339,14 @@ def test_decision_values_grow_with_probabilities(shares):
     np.testing.assert_allclose(values[~is_certain], np.log(between / (1 - between)), atol=1e-12)
 
 
+@given(shares_of_one, powers)
+def test_decision_values_are_the_log_odds_at_the_temperature(shares, power):
+    shares = (shares + 0.1) / (shares + 0.1).sum(axis=1, keepdims=True)
+    at_temperature = tempered(shares, power)
+    expected = np.log(at_temperature / (1 - at_temperature))
+    np.testing.assert_allclose(decision_values(shares, power), expected, rtol=1e-9, atol=1e-9)
+
+
 @given(arrays(np.float64, 6, elements=st.floats(0, 1)))
 def test_decision_values_of_two_classes_are_opposites(p):
     values = decision_values(np.stack([1 - p, p], axis=1))
@@ -331,6 +372,23 @@ def test_certain_rows_come_beyond_all_others_by_their_margins(data, n_rows):
     assert np.array_equal(others, decision_values(shares)[n_rows:-1, 1])
     by_margin = np.argsort(positive[:n_rows])
     assert np.all(np.diff(certain[by_margin]) >= 0)
+
+
+@pytest.mark.parametrize("power", [0.25, 1.0, 4.0])
+def test_certain_rows_come_beyond_all_others_at_any_temperature(power):
+    tiny = np.finfo(np.float64).smallest_subnormal
+    shares, margins = np.array([[0.0, 1.0], [tiny, 1.0]]), np.array([[9e9, -9e9], [0.0, 0.0]])
+    certain, nearly = refined(decision_values(shares, power), margins, power)[:, 1]
+    assert nearly == pytest.approx(power * -np.log(tiny))
+    assert np.isfinite(certain)
+    assert certain > nearly
+
+
+def test_the_values_of_certain_rows_follow_the_formula():
+    values, margins = np.array([np.inf, -np.inf, np.inf, 3.0]), np.array([1.0, 1.0, -3.0, 9.0])
+    assert refined(values, margins).tolist() == [900, -800, 775, 3]
+    assert refined(values, margins, 0.5).tolist() == [900, -800, 775, 3]
+    assert refined(values, margins, 2.0).tolist() == [1800, -1600, 1550, 3]
 
 
 def test_margins_that_differ_a_little_rank_certain_rows():
