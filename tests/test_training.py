@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,14 +9,16 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
 from skliquid import DelegationGraph, LiquidEnsembleClassifier
-from skliquid.competence import Competence
-from skliquid.mechanisms import CANDIDATES, MECHANISMS, OF_THE_PAPER, as_mechanism
+from skliquid.calibration import GroupAnswers
+from skliquid.competence import SHARE, Competence, Evaluation, contributions
+from skliquid.estimates import MeanEstimate, Measurement
+from skliquid.mechanisms import CANDIDATES, MECHANISMS, OF_THE_PAPER, as_mechanism, revocable
 from skliquid.mechanisms.probability import any_candidate, best_of_the_lightest
 from skliquid.rows import Rows
 from skliquid.schedules import FixedCount, Rounded
 from skliquid.sizes import Sizes
 from skliquid.theory import expected_training_cost
-from skliquid.training import Rules, Training, train
+from skliquid.training import Rules, Training, finish, train
 from skliquid.voting import VOTINGS
 
 
@@ -197,6 +200,30 @@ def test_training_stops_when_no_voter_will_delegate_and_a_final_fit_follows():
         assert len(scripted(script, n_rows, endless).record) == 6
 
 
+def test_a_delegation_after_the_last_increment_is_not_waited_for():
+    at_the_seventh = Rounded(lambda t: 0.5 if t == 7 else 0.0)
+    for last_increment, is_settled in [(6, True), (7, False), (None, False)]:
+        late = rules("max", at_the_seventh, last_increment=last_increment)
+        assert late.are_settled(1, 4) == is_settled
+
+
+def test_significantly_weaker_voters_delegate_where_the_size_is_open():
+    between = Sizes(1, 4, FixedCount(0), FixedCount(9))
+    training = scripted([[10, 90, 90, 90]], [100], rules("max", sizes=between))
+    assert training.graph.representatives.tolist() == [1, 2, 3]
+
+
+def test_the_mechanism_knows_how_often_voters_were_measured():
+    n_answers = []
+
+    def spy(graph, competence, n_representatives, rng, knowledge):
+        n_answers.append(knowledge.n_answers.tolist())
+        return graph.representatives[:0], competence
+
+    scripted([[1, 2, 3]] * 2, [4, 5], rules(revocable("max", spy)))
+    assert n_answers == [[4, 4, 4], [9, 9, 9]]
+
+
 @pytest.mark.parametrize("last_increment", [None, 4])
 @pytest.mark.parametrize("measured", ["prequential", "training"])
 def test_voters_that_are_measured_before_training_delegate_before_it_too(measured, last_increment):
@@ -228,6 +255,150 @@ def test_max_spreads_weight_over_the_better_voters():
     assert training.graph.weights.tolist() == [0, 0, 0, 2, 2, 2]
     assert training.graph.delegation.tolist()[:3] == [5, 4, 3]
     assert MECHANISMS["max"].probability is best_of_the_lightest
+
+
+def increments_of(*sizes):
+    """Return increments of so many rows, which know their positions in the data."""
+    ends = np.cumsum([0, *sizes]).tolist()
+    return [
+        Rows(np.zeros((stop - start, 1)), np.zeros(stop - start, int), None, range(start, stop))
+        for start, stop in pairwise(ends)
+    ]
+
+
+def test_increments_are_announced_and_recorded_with_the_score_of_the_new_graph():
+    pool, announced = ScriptedPool([np.array([1, 2, 3])] * 2), []
+    pool.expect = announced.append
+    one_by_one = rules("max", FixedCount(1), n_final=1)
+    training = Training.start(pool, 3, one_by_one, np.random.default_rng(0))
+    increments = increments_of(4, 5)
+    train(training, one_by_one, increments, lambda graph: len(graph.representatives) / 10)
+    assert list(map(id, announced)) == list(map(id, increments))
+    assert [record.rows for record in training.record] == [range(4), range(4, 9)]
+    assert [record.eval_accuracy for record in training.record] == [0.2, 0.1]
+    assert [record.increment for record in training.record] == [1, 2]
+    assert np.isnan(scripted([[1, 2, 3]], [4], one_by_one).record[0].eval_accuracy)
+
+
+def test_the_record_knows_how_many_should_remain_by_the_latest_rules():
+    training = scripted([[1, 2, 3]], [4], rules(n_final=2))
+    train(training, rules(n_final=1), [])
+    assert training.record.n_final == 1
+
+
+def test_an_increment_that_was_not_completed_leaves_the_training_interrupted():
+    training = scripted([[1, 2, 3]] * 2, [4], rules())
+    assert not training.is_interrupted
+    training.pool.n_correct = []
+    with pytest.raises(IndexError):
+        train(training, rules(), increments_of(4))
+    assert training.is_interrupted
+    assert len(training.record) == 1
+    training.pool.n_correct = [np.array([1, 2, 3])] * 3
+    train(training, rules(), increments_of(4))
+    assert training.is_interrupted is False
+
+
+def test_voters_that_were_fitted_elsewhere_are_measured_from_the_first_increment():
+    pool = ScriptedPool([np.array([1, 2, 3])])
+    pool.is_fitted = True
+    at_once = rules("max", FixedCount(1), competence=Competence("prequential"))
+    training = Training.start(pool, 3, at_once, np.random.default_rng(0))
+    train(training, at_once, increments_of(4))
+    assert training.record[0].accuracy.tolist() == [0.25, 0.5, 0.75]
+    assert training.graph.representatives.tolist() == [1, 2]
+
+
+def test_contributions_are_to_the_group_as_it_is_weighted_before_the_increment():
+    by_contribution = rules("max", FixedCount(1), competence=Competence("contribution"))
+    n_correct = [np.array([0, 2, 3, 4]), np.array([1, 4, 2, 3]), np.array([1, 4, 2, 3])]
+    training = scripted(n_correct, [4, 4, 4], by_contribution)
+    measured = {voter: [] for voter in range(4)}
+    for t, record in enumerate(list(training.record)[1:]):
+        votes = (np.arange(4) >= n_correct[t][record.voters][:, None]).astype(int)
+        answers, weights = np.eye(2)[votes], record.before.weights[record.voters]
+        group = np.average(answers, axis=0, weights=weights)
+        by_row = contributions(answers, group, np.zeros(4, int), SHARE)
+        for voter, gain, found in zip(
+            record.voters, by_row.mean(axis=1), record.competence, strict=True
+        ):
+            measured[voter].append(gain)
+            assert found == pytest.approx(np.mean(measured[voter]), abs=1e-9)
+    assert record.before.weights.max() > 1
+    assert training.group.n_rows == 8
+
+
+def started(**options):
+    return Training.start(None, 3, rules(**options), np.random.default_rng(0))
+
+
+def test_training_starts_as_the_rules_say():
+    training = started(sharpens=False, n_final=2)
+    assert training.graph.delegation.tolist() == [0, 1, 2]
+    assert np.isnan(training.competence.mean).tolist() == [True] * 3
+    assert not training.calibration.sharpens
+    assert started().calibration.sharpens
+    assert training.record.n_final == 2
+    remembers = Competence("training", memory="auto")  # the last increments, where voters return
+    assert started(mechanism=revocable("max"), competence=remembers).competence.window == 20
+    assert isinstance(started(competence=remembers).competence, MeanEstimate)
+
+
+def test_competence_accuracy_and_answers_of_the_group_are_kept_apart():
+    training, voters = started(), np.array([0, 2])
+    contribution, accuracy = (
+        [Measurement(np.array(values), 4, is_count=True) for values in pairs]
+        for pairs in ([(0.25, 0.5), (0.75, 1.0)], [(0.5, 0.0), (0.0, 0.5)])
+    )
+    shares, y = np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([0, 0])
+    group = GroupAnswers.of(shares, y, None, is_soft=True)
+    for found in zip(contribution, accuracy, (group, group), strict=True):
+        training.update(voters, Evaluation(*found))
+    assert training.competence.mean[voters].tolist() == [0.5, 0.75]
+    assert training.accuracy.mean[voters].tolist() == [0.25, 0.25]
+    assert np.isnan(training.competence.mean[1])
+    assert training.calibration.n_rows == training.group.n_rows == 4
+    np.testing.assert_allclose(training.group.losses, 2 * group.losses)
+
+
+def test_where_competence_is_accuracy_one_estimate_is_both():
+    training, measured = started(), Measurement(np.array([0.5, 1.0, 0.0]), 2, is_count=True)
+    training.update(np.arange(3), Evaluation(measured, measured))
+    assert training.accuracy is training.competence
+    assert training.accuracy.mean.tolist() == [0.5, 1.0, 0.0]
+    assert training.group is None
+    assert training.calibration.n_rows == 0
+
+
+def test_a_copy_with_another_pool_goes_on_alike_and_leaves_the_first_alone():
+    script, by_chance = [[1, 2, 3, 4]] * 3, rules("random", FixedCount(1))
+    training = scripted(script, [5], by_chance)
+    training.group = "answers about fewer classes"
+    copied = training.with_pool(ScriptedPool(list(map(np.array, script))), cost=70)
+    assert copied.pool is not training.pool
+    assert (copied.graph, copied.competence) == (training.graph, training.competence)
+    assert copied.group is None
+    assert copied.rng.random(4).tolist() == training.rng.random(4).tolist()
+    assert copied.record.cost == (training.record.cost.increments + 70, 0)
+    train(copied, by_chance, [Rows(np.zeros((5, 1)), np.zeros(5, int))])
+    assert (len(training.record), len(copied.record)) == (1, 2)
+    train(training, by_chance, [Rows(np.zeros((5, 1)), np.zeros(5, int))])
+    assert training.graph.delegation.tolist() == copied.graph.delegation.tolist()
+
+
+def test_the_representatives_are_refitted_in_the_end_and_that_has_its_cost():
+    training = scripted([[1, 2, 3, 4]] * 2, [5, 5], rules("max", FixedCount(1)))
+    rows, calls = Rows(np.zeros((9, 1)), np.zeros(9, int)), []
+
+    def spy(voters, rows):
+        calls.append((voters.tolist(), rows))
+        return 36
+
+    training.pool.finish = spy
+    finish(training, rows)
+    finish(training, rows)
+    assert calls == [([2, 3], rows)] * 2
+    assert training.record.cost == (4 * 5 + 3 * 5, 72)
 
 
 # Oracle
