@@ -12,7 +12,7 @@ SOURCES = $(wildcard src/skliquid/native/*.cpp src/skliquid/native/*.hpp)
 
 .PHONY: help test test-coverage test-docs test-oldest test-sanitized test-slow build debug check format reproduce reproduce-full docs clean \
 	bench bench-start bench-trees bench-accuracy bench-contribution bench-choices bench-drift bench-streams bench-files \
-	bench-cluster bench-replay bench-scale bench-tabular replay-page
+	bench-cluster bench-onnx bench-replay bench-scale bench-tabular mutants replay-page torture
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -114,6 +114,10 @@ docs: $(VENV)/installed-docs  ## the site: pages, gallery and API, in out/docs; 
 
 test-docs: docs  ## build the site, and test its links and every page in a browser, if chromium is installed
 	$(BIN)/python -m pytest -n 0 -m site tests/test_site.py
+
+mutants: $(VENV)/installed  ## mutation testing of the algorithm: does a test fail when its code is changed? In an hour or so
+	$(INSTALL) --editable '.[mutants]'
+	$(BIN)/python tools/mutants.py --write docs/results/mutants.md
 
 replay-page:  ## rebuild the page of replays from tools/replay; needs node and npm
 	cd tools/replay && npm ci --no-audit --no-fund && npm run build

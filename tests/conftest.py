@@ -8,13 +8,15 @@ os.environ.setdefault("MPLBACKEND", "Agg")  # displays make figures of pyplot
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.preprocessing import StandardScaler
 
 # The same examples on every machine, however slow it is.
 settings.register_profile("skliquid", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("skliquid")
+# For mutation testing, where one example that fails is enough.
+settings.register_profile("mutants", max_examples=30, phases=[Phase.explicit, Phase.generate])
 
 
 def _scaled(load):
