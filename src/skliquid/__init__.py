@@ -22,6 +22,7 @@ Other ways in:
 - ``skliquid.voters``: small forests and boosted trees, with ``partial_fit``;
 - ``train_on("data.parquet", target="label")``: files larger than memory (extra ``stream``);
 - ``save(ensemble, "model.skliquid")`` and ``load``: files of data, without code (extra ``files``);
+- ``to_onnx(ensemble)``: predictions without Python (extra ``onnx``);
 - ``DaskPool(client)``: voters on the workers of a Dask cluster (extra ``dask``).
 
 Where to read:
@@ -69,11 +70,13 @@ _MODULES = {
     "revocable": "skliquid.mechanisms",
     "save": "skliquid.model_file",
     "tabular_pipeline": "skliquid.tabular",
+    "to_onnx": "skliquid.onnx",
     "train_on": "skliquid.streams",
 } | {name: f"skliquid.{name}" for name in _SUBMODULES}
 """Where each public name is imported from when it is used; __init__.pyi tells type checkers."""
 
 _PACKAGES_OF_EXTRAS = {
+    "skliquid.onnx": ("onnx",),
     "skliquid.plotting": ("matplotlib",),
     "skliquid.streams": ("pandas", "pyarrow"),
 }

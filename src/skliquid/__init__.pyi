@@ -20,6 +20,7 @@ from skliquid.mechanisms import revocable as revocable
 from skliquid.model_file import ModelFileError as ModelFileError
 from skliquid.model_file import load as load
 from skliquid.model_file import save as save
+from skliquid.onnx import to_onnx as to_onnx
 from skliquid.pruned import PrunedEnsemble as PrunedEnsemble
 from skliquid.pruned import prune as prune
 from skliquid.record import TrainingCost as TrainingCost

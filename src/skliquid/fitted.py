@@ -192,6 +192,11 @@ class FittedVotes(ShownInNotebooks, ABC):
         return graph.weights[graph.representatives]
 
     @property
+    def vote_weights_(self) -> NDArray[Any]:
+        """How much each of ``estimators_`` counts: the votes it carries, or as mechanism says."""
+        return self._group(self._trained("vote_weights_")).weights
+
+    @property
     def feature_importances_(self) -> Floats:
         """How much each feature counts for the representatives, in all one.
 

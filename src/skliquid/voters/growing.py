@@ -212,6 +212,11 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         return False
 
     @property
+    def coder(self) -> CategoryCoder | None:
+        """What codes categories as numbers, or None if no column is categorical."""
+        return self._coder
+
+    @property
     def is_categorical(self) -> NDArray[np.bool_]:
         """Whether each column is categorical."""
         if self._coder is None:

@@ -1,0 +1,151 @@
+"""to_onnx: a fitted ensemble, alone or at the end of a pipeline, as an ONNX model."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from onnx import ModelProto
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+import skliquid
+from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.onnx import tree_voters
+from skliquid.onnx.categories import coded, coded_table
+from skliquid.onnx.feature_maps import mapped
+from skliquid.onnx.graph import Graph
+from skliquid.onnx.tables import encoded, encoded_array
+from skliquid.onnx.votes import shares, tempered, voters_of
+from skliquid.pruned import PrunedEnsemble
+from skliquid.tabular import TableEncoder
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
+
+_ENSEMBLES = (LiquidEnsembleClassifier, PrunedEnsemble)
+_TREES = (RandomizedForestClassifier, BoostedTreesClassifier)
+_DTYPES: dict[str, Any] = {"float64": np.float64, "float32": np.float32}
+
+
+def to_onnx(model: Any, *, dtype: str = "float64") -> ModelProto:
+    """Return a fitted model as an ONNX model, which predicts the same without Python.
+
+    Its outputs are ``label``, the classes, and ``probabilities``, those of ``predict_proba``, one
+    column per class. Its input is ``X``, with one row per sample; for a table there is one input of
+    shape (n_rows, 1) for each column that is used, by name: float64 for numbers, text for
+    categories, in which the empty text is a missing value.
+
+    Parameters
+    ----------
+    model : LiquidEnsembleClassifier, PrunedEnsemble, tree voter, Pipeline or StreamedModel
+        Fitted. Voters are linear or made of trees, and see the rows as they are or through feature
+        maps that are listed on the page about ONNX. A pipeline ends with such a model, and may
+        begin with scalers or with the encoder of :func:`~skliquid.tabular_pipeline`.
+    dtype : {"float64", "float32"}, default="float64"
+        The type of ``X``. The model predicts as ``model`` does for rows of this type.
+
+    Returns
+    -------
+    onnx_model : onnx.ModelProto
+        Write it to a file with ``onnx.save(onnx_model, path)``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from skliquid import LiquidEnsembleClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = to_onnx(LiquidEnsembleClassifier(random_state=0).fit(X, y))
+    >>> [value.name for value in (*model.graph.input, *model.graph.output)]
+    ['X', 'label', 'probabilities']
+    """
+    if dtype not in _DTYPES:
+        raise ValueError(
+            f"dtype must be {' or '.join(map(repr, _DTYPES))}: got {dtype!r}. Choose one of them."
+        )
+    pipeline = getattr(model, "pipeline", model)  # that of a StreamedModel
+    steps: list[Any] = []
+    final = pipeline
+    while isinstance(final, Pipeline):
+        steps, final = [*steps, *(step for _, step in final.steps[:-1])], final.steps[-1][1]
+    _check_model(final)
+    check_is_fitted(pipeline)
+    graph = Graph()
+    rows = _rows(graph, steps, final, _DTYPES[dtype])
+    found, power = _answers(graph, rows, final)
+    n_classes, labels = len(final.classes_), _labels(final.classes_)
+    best = graph.op("ArgMax", found, axis=1, keepdims=0)
+    outputs: dict[str, tuple[str, Any, list[Any]]] = {
+        "label": (graph.op("Gather", labels, best), labels.dtype, [None]),
+        "probabilities": (tempered(graph, found, power), np.float64, [None, n_classes]),
+    }
+    about = {"producer_name": "skliquid", "producer_version": skliquid.__version__}
+    return graph.model(outputs, **about)
+
+
+def _check_model(model: Any) -> None:
+    if not isinstance(model, _ENSEMBLES + _TREES):
+        known = ", ".join(kind.__name__ for kind in _ENSEMBLES + _TREES)
+        raise TypeError(
+            f"model must be one of {known}, or a pipeline that ends with one: got "
+            f"{type(model).__name__}. For scikit-learn's own models, use skl2onnx."
+        )
+
+
+def _answers(graph: Graph, rows: str, model: Any) -> tuple[str, float]:
+    """Return class probabilities, and the inverse temperature at which they are to be taken."""
+    if isinstance(model, _TREES):
+        return graph.summed(tree_voters.probabilities(graph, rows, [model]), 1), 1.0
+    found = shares(graph, rows, voters_of(model), len(model.classes_), model.voting)
+    return found, 1 / model.temperature_ if model.voting == "soft" else 1.0
+
+
+def _rows(graph: Graph, steps: list[Any], model: Any, dtype: Any) -> str:
+    """Return what the model sees of its inputs, after the steps before it."""
+    booleans: list[Any] = []
+    if steps and _column_types(steps[0]):
+        booleans = [k for k, t in _column_types(steps[0]).items() if t == "boolean"]
+        steps = steps[1:]
+    if steps and isinstance(steps[0], TableEncoder | ColumnTransformer):
+        rows, steps = _encoded(graph, steps[0], booleans, dtype), steps[1:]
+    elif not steps and isinstance(model, _TREES) and _has_named_categories(model):
+        return coded_table(graph, model)
+    else:
+        rows = _array(graph, (steps or [model])[0], dtype)
+    for step in steps:
+        rows = mapped(graph, rows, step)
+    return coded(graph, rows, model) if isinstance(model, _TREES) else rows
+
+
+def _encoded(graph: Graph, step: Any, booleans: list[Any], dtype: Any) -> str:
+    encoder = step.encoder_ if isinstance(step, TableEncoder) else step
+    if not hasattr(encoder, "feature_names_in_"):
+        return encoded_array(graph, _array(graph, encoder, dtype), encoder)
+    return encoded(graph, encoder, booleans)
+
+
+def _array(graph: Graph, first: Any, dtype: Any) -> str:
+    name = graph.input("X", dtype, first.n_features_in_)
+    return name if dtype == np.float64 else graph.cast(name, np.float64)
+
+
+def _column_types(step: Any) -> dict[Any, Any]:
+    """Return the types of columns that a StreamedModel's first step knows, else nothing."""
+    arguments = getattr(step, "kw_args", None) or {}
+    found: dict[Any, Any] = arguments.get("column_types", {})
+    return found
+
+
+def _has_named_categories(model: Any) -> bool:
+    return model.coder is not None and hasattr(model, "feature_names_in_")
+
+
+def _labels(classes: NDArray[Any]) -> NDArray[Any]:
+    """Return classes in a type that ONNX has."""
+    if classes.dtype.kind in "OU" and all(isinstance(label, str) for label in classes.tolist()):
+        return classes.astype(object)
+    types = {"b": np.bool_, "i": np.int64, "u": np.int64, "f": np.float64}
+    if classes.dtype.kind not in types:
+        raise ValueError(
+            "to_onnx supports labels that are texts, integers, floats or booleans: got "
+            f"{classes.tolist()[0]!r}. Train on such labels."
+        )
+    return classes.astype(types[classes.dtype.kind])
