@@ -115,11 +115,10 @@ def _kernel(graph: Graph, rows: str, own: Nystroem) -> str:
             f"{own.kernel!r}. Choose one of them."
         )
     basis = _numbers(own.components_)
-    given = (own.kernel_params or {}) | {
-        name: getattr(own, name) for name in ("gamma", "coef0", "degree")
-    }
     params = {"gamma": 1 / basis.shape[1], "coef0": 1.0, "degree": 3.0}
-    params |= {name: float(value) for name, value in given.items() if value is not None}
+    given = {name: getattr(own, name) for name in params}
+    params |= own.kernel_params or {}
+    params |= {name: value for name, value in given.items() if value is not None}
     return linear(graph, _KERNELS[own.kernel](graph, rows, basis, params), own.normalization_.T)
 
 
