@@ -89,6 +89,10 @@ bench-tabular: $(VENV)/installed  ## encoders of tables, ours and skrub's, in a 
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/tabular.py --write docs/results/tabular.md
 
+bench-onnx: $(VENV)/installed  ## ONNX models: rows per second and size beside ours and scikit-learn's, in a minute
+	$(INSTALL) --editable '.[bench]'
+	$(BIN)/python benchmarks/onnx_models.py --write docs/results/onnx.md
+
 bench-choices: $(VENV)/installed  ## do optional mechanisms, schedules and vote weights pay? In some ten minutes
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/choices.py

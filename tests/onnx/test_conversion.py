@@ -158,7 +158,7 @@ def test_steps_that_maps_share_are_computed_once(two):
     ensemble = LiquidEnsembleClassifier(random_state=0, n_final=24).fit(*two)
     operators = [node.op_type for node in to_onnx(ensemble).graph.node]
     assert operators.count("Sign") == 1
-    assert operators.count("Cos") == 2
+    assert operators.count("Sin") == 2
 
 
 # What cannot be converted

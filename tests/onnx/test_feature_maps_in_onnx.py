@@ -78,7 +78,7 @@ def test_the_maps_of_fourier_take_missing_and_huge_values():
     assert_same(ensemble, X)
 
 
-@pytest.mark.filterwarnings("ignore:Skipping features")
+@pytest.mark.filterwarnings("ignore:Skipping features", "ignore:Currently, when `keep_empty")
 @pytest.mark.parametrize("strategy", ["mean", "median", "most_frequent", "constant"])
 @pytest.mark.parametrize("add_indicator", [False, True])
 def test_missing_values_are_imputed_as_ours_are(strategy, add_indicator):

@@ -103,9 +103,11 @@ def _imputed(graph: Graph, rows: str, own: SimpleImputer) -> str:
 
 def _waves(graph: Graph, rows: str, own: Any) -> str:
     sampler = own.sampler_ if isinstance(own, FourierFeatures) else own
-    phases = linear(graph, rows, sampler.random_weights_, sampler.random_offset_)
+    # more versions of onnxruntime have sines of float64 than cosines
+    offset = _numbers(sampler.random_offset_) + np.pi / 2
+    phases = linear(graph, rows, sampler.random_weights_, offset)
     scale = np.float64((2.0 / sampler.n_components) ** 0.5)
-    return graph.op("Mul", graph.op("Cos", phases), scale)
+    return graph.op("Mul", graph.op("Sin", phases), scale)
 
 
 def _kernel(graph: Graph, rows: str, own: Nystroem) -> str:
