@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 from small_ensembles import small
 
-from skliquid import LiquidEnsembleClassifier
+from skliquid import LiquidEnsembleClassifier, Mechanism, as_mechanism
 from skliquid.voting import VOTINGS
 
 METHODS = ("predict_proba", "decision_function")
@@ -20,6 +20,7 @@ ATTRIBUTES = [
     "estimators_",
     "estimators_features_",
     "estimator_weights_",
+    "vote_weights_",
     "delegation_graph_",
     "record_",
     "temperature_",
@@ -64,6 +65,17 @@ def test_labels_come_back_as_they_were_given(binary, labels):
     assert ensemble.classes_.tolist() == labels
     assert np.mean(ensemble.predict(X) == y) > 0.9
     assert set(ensemble.estimators_[0].predict(X)) <= set(labels)
+
+
+def test_vote_weights_are_those_of_the_mechanism(binary):
+    given = as_mechanism("max")
+    by_log_odds = Mechanism(given.selection, given.probability, vote_weights="log_odds")
+    ensemble = small(mechanism=by_log_odds, voting="hard").fit(*binary)
+    votes = [voter.predict(binary[0]) for voter in ensemble.estimators_]
+    share = np.average(votes, axis=0, weights=ensemble.vote_weights_)
+    np.testing.assert_allclose(ensemble.predict_proba(binary[0])[:, 1], share)
+    carried = small().fit(*binary)
+    assert carried.vote_weights_.tolist() == carried.estimator_weights_.tolist()
 
 
 def test_votes_are_counted_in_blocks(binary, monkeypatch):

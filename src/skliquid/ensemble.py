@@ -187,6 +187,9 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         The features that each of ``estimators_`` sees.
     estimator_weights_ : ndarray of int
         Votes that each of ``estimators_`` carries. They sum to ``n_estimators``.
+    vote_weights_ : ndarray
+        How much each of ``estimators_`` counts: ``estimator_weights_``, unless the mechanism has
+        other ``vote_weights``.
     feature_importances_ : ndarray of shape (n_features,)
         How much each feature counts for the representatives, in all one, if each of them has
         importances: coefficients, or splits of trees.

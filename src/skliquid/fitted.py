@@ -193,7 +193,7 @@ class FittedVotes(ShownInNotebooks, ABC):
 
     @property
     def vote_weights_(self) -> NDArray[Any]:
-        """How much each of ``estimators_`` counts: the votes it carries, or as mechanism says."""
+        """How much each of ``estimators_`` counts, by the ``vote_weights`` of the mechanism."""
         return self._group(self._trained("vote_weights_")).weights
 
     @property

@@ -6,6 +6,7 @@ import onnx
 import pytest
 from onnx_runtime import assert_same, inputs_of, run, session_of
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -174,6 +175,11 @@ def test_models_that_are_not_fitted_are_refused():
         to_onnx(LiquidEnsembleClassifier())
 
 
+def test_models_of_one_class_are_refused(two):
+    with pytest.raises(ValueError, match=r"model must know two classes or more: got \['no'\]\."):
+        to_onnx(RandomizedForestClassifier().fit(two[0], ["no"] * 200))
+
+
 def test_other_types_of_rows_are_refused(two):
     with pytest.raises(ValueError, match=r"dtype must be 'float64' or 'float32': got 'int64'\."):
         to_onnx(small().fit(*two), dtype="int64")
@@ -188,6 +194,13 @@ def test_other_voters_are_refused_by_name(two):
 def test_other_transformers_are_refused_by_name(two):
     model = make_pipeline(PowerTransformer(), small()).fit(*two)
     with pytest.raises(ValueError, match=r"supports the transformers .*: got PowerTransformer\."):
+        to_onnx(model)
+
+
+def test_models_of_texts_are_refused():
+    texts, y = ["red tea", "tea cup", "cup cake", "cake tin"] * 20, [0, 1, 0, 1] * 20
+    model = make_pipeline(CountVectorizer(), small()).fit(texts, y)
+    with pytest.raises(ValueError, match=r"rows of numbers, and tables: got CountVectorizer, "):
         to_onnx(model)
 
 

@@ -68,6 +68,11 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> ModelProto:
         steps, final = [*steps, *(step for _, step in final.steps[:-1])], final.steps[-1][1]
     _check_model(final)
     check_is_fitted(pipeline)
+    if len(final.classes_) < 2:
+        raise ValueError(
+            f"model must know two classes or more: got {final.classes_.tolist()}. Fit it to rows "
+            "of several classes."
+        )
     graph = Graph()
     rows = _rows(graph, steps, final, _DTYPES[dtype])
     found, power = _answers(graph, rows, final)
@@ -123,7 +128,14 @@ def _encoded(graph: Graph, step: Any, booleans: list[Any], dtype: Any) -> str:
 
 
 def _array(graph: Graph, first: Any, dtype: Any) -> str:
-    name = graph.input("X", dtype, first.n_features_in_)
+    width = getattr(first, "n_features_in_", None)
+    if width is None:
+        raise ValueError(
+            f"to_onnx supports models for rows of numbers, and tables: got {type(first).__name__}, "
+            "which was fitted to something else, such as texts. Fit the model to numbers, and turn "
+            "texts into them before."
+        )
+    name = graph.input("X", dtype, width)
     return name if dtype == np.float64 else graph.cast(name, np.float64)
 
 

@@ -43,14 +43,14 @@ def mapped(graph: Graph, rows: str, transformer: Any) -> str:
 
 
 def _standardized(graph: Graph, rows: str, own: Standardizer) -> str:
-    found = graph.op("Div", graph.op("Sub", rows, own.mean_), own.scale_)
+    found = _divided(graph, graph.op("Sub", rows, own.mean_), own.scale_)
     known = graph.op("Where", graph.op("IsNaN", found), np.float64(0), found)
     return graph.op("Clip", known, -_LARGEST, _LARGEST)
 
 
 def _scaled_to_variance(graph: Graph, rows: str, own: StandardScaler) -> str:
     rows = graph.op("Sub", rows, _numbers(own.mean_)) if own.with_mean else rows
-    return graph.op("Div", rows, _numbers(own.scale_)) if own.with_std else rows
+    return _divided(graph, rows, own.scale_) if own.with_std else rows
 
 
 def _scaled_to_range(graph: Graph, rows: str, own: MinMaxScaler) -> str:
@@ -59,14 +59,14 @@ def _scaled_to_range(graph: Graph, rows: str, own: MinMaxScaler) -> str:
 
 
 def _scaled_to_largest(graph: Graph, rows: str, own: MaxAbsScaler) -> str:
-    rows = graph.op("Div", rows, _numbers(own.scale_))
+    rows = _divided(graph, rows, own.scale_)
     is_clipped = getattr(own, "clip", False)  # since scikit-learn 1.8
     return graph.op("Clip", rows, np.float64(-1), np.float64(1)) if is_clipped else rows
 
 
 def _scaled_to_quantiles(graph: Graph, rows: str, own: RobustScaler) -> str:
     rows = graph.op("Sub", rows, _numbers(own.center_)) if own.with_centering else rows
-    return graph.op("Div", rows, _numbers(own.scale_)) if own.with_scaling else rows
+    return _divided(graph, rows, own.scale_) if own.with_scaling else rows
 
 
 def _computed(graph: Graph, rows: str, own: FunctionTransformer) -> str:
@@ -106,8 +106,8 @@ def _waves(graph: Graph, rows: str, own: Any) -> str:
     # more versions of onnxruntime have sines of float64 than cosines
     offset = _numbers(sampler.random_offset_) + np.pi / 2
     phases = linear(graph, rows, sampler.random_weights_, offset)
-    scale = np.float64((2.0 / sampler.n_components) ** 0.5)
-    return graph.op("Mul", graph.op("Sin", phases), scale)
+    n = sampler.n_components
+    return _divided(graph, graph.op("Sin", phases), np.full(n, (n / 2) ** 0.5))
 
 
 def _kernel(graph: Graph, rows: str, own: Nystroem) -> str:
@@ -147,6 +147,17 @@ def linear(graph: Graph, rows: str, coef: Any, intercept: Any = None) -> str:
     """Return the product of rows and ``coef``, one column per output, and ``intercept``."""
     product = graph.op("MatMul", rows, np.ascontiguousarray(coef, dtype=np.float64))
     return product if intercept is None else graph.op("Add", product, _numbers(intercept))
+
+
+def _divided(graph: Graph, rows: str, divisors: Any) -> str:
+    """Return rows divided by one number per column.
+
+    onnxruntime joins a single number and the matrix product after it, and rounds it to float32. So
+    a single column is multiplied by a matrix instead.
+    """
+    if divisors.size > 1:
+        return graph.op("Div", rows, _numbers(divisors))
+    return linear(graph, rows, 1 / divisors.reshape(1, 1))
 
 
 def _numbers(values: Any) -> NDArray[np.float64]:

@@ -82,7 +82,9 @@ def _groups(graph: Graph, rows: str, voters: Iterable[Voter]) -> dict[Any, list[
         if voter.features is not None:
             view = graph.columns(rows, voter.features)
         while isinstance(estimator, Pipeline):
-            view, estimator = mapped(graph, view, estimator[:-1]), estimator[-1]
+            for _, step in estimator.steps[:-1]:
+                view = mapped(graph, view, step)
+            estimator = estimator.steps[-1][1]
         if isinstance(estimator, TreeVoter):
             view = coded(graph, view, estimator)
         key = view, voter.classes, _group_of(estimator)
@@ -99,7 +101,7 @@ def _group_of(estimator: Any) -> Any:
     known = ", ".join(kind.__name__ for kind in (*_LINEAR, *tree_voters.KINDS))
     raise ValueError(
         f"to_onnx supports the voters {known}, also at the end of pipelines: got "
-        f"{type(estimator).__name__}. Train with these, or save the ensemble with skops."
+        f"{type(estimator).__name__}. Train an ensemble of such voters."
     )
 
 
