@@ -8,7 +8,7 @@ from onnx import ModelProto, NodeProto, TensorProto, checker, helper, numpy_help
 
 OPSETS = {"": 17, "ai.onnx.ml": 3}
 IR_VERSION = 8
-"""Versions that onnxruntime reads since 1.14. In version 5 of ai.onnx.ml trees are written anew."""
+"""Versions that onnxruntime 1.18, the oldest that is tested, reads."""
 
 _TYPES = {
     np.dtype(np.float32): TensorProto.FLOAT,
