@@ -52,11 +52,6 @@ class CategoryCoder:
             column: {} for column in np.flatnonzero(is_categorical).tolist()
         }
 
-    @property
-    def codes(self) -> dict[int, dict[Any, int]]:
-        """The number of each category, by column."""
-        return self._codes
-
     def learn(self, X: Any) -> None:
         """Give numbers to categories that are new, as long as there is room."""
         X = _table(X)
