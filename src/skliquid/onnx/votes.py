@@ -124,7 +124,7 @@ def _hard(graph: Graph, view: str, voters: Sequence[Any]) -> str:
 def _positions(estimator: Any, labels: NDArray[Any]) -> tuple[int, ...]:
     """Return where the classes of a voter are among all, by what it predicts for each."""
     known = {label: position for position, label in enumerate(labels.tolist())}
-    return tuple(known[label] for label in estimator.classes_.tolist())
+    return tuple(known[label] for label in getattr(estimator, "classes_", labels).tolist())
 
 
 _ANSWERS = {"soft": _soft, "hard": _hard}
