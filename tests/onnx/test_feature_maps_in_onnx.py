@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from onnx_runtime import assert_same
+from onnx_runtime import assert_same, session_of
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import SGDClassifier
@@ -16,6 +16,8 @@ from sklearn.preprocessing import (
 from skliquid import Diversity, LiquidEnsembleClassifier, to_onnx
 from skliquid.diversity import FourierFeatures
 from skliquid.diversity.standardizer import Standardizer
+from skliquid.onnx.feature_maps import mapped
+from skliquid.onnx.graph import Graph
 
 MAPS = [
     StandardScaler(),
@@ -71,6 +73,17 @@ def test_a_map_of_one_column_is_as_exact(feature_map):
     X = rows()[0][:, :1]
     ensemble = ensemble_with(feature_map).fit(X / 7, X[:, 0] > 0)
     assert_same(ensemble, X, tolerance=1e-11)
+
+
+def test_standardized_numbers_that_overflow_become_the_largest():
+    standardizer = Standardizer().fit(rows()[0] / 10)
+    X = np.array([[1.7e308, -1.7e308, np.nan, 0.5, 0.3]])
+    graph = Graph()
+    found = mapped(graph, graph.input("X", np.float64, 5), standardizer)
+    model = graph.model({"found": (found, np.float64, [None, 5])})
+    standardized = session_of(model).run(None, {"X": X})[0]
+    np.testing.assert_allclose(standardized, standardizer.transform(X), rtol=1e-15)
+    assert np.abs(standardized).max() == np.finfo(np.float64).max
 
 
 def test_the_maps_of_fourier_take_missing_and_huge_values():

@@ -36,15 +36,20 @@ def test_probabilities_have_the_temperature_of_ours(name, request):
 
 def test_ties_go_to_the_first_class():
     X, y = np.array([[-1.0], [1.0]] * 20), np.array([0, 1] * 20)
-    ensemble = small(voting="hard", n_estimators=2, n_final=2).fit(X, y)
-    for voter, sign in zip(ensemble.estimators_, (-1, 1), strict=True):
+    voters = [SGDClassifier().fit(X, y) for _ in range(2)]
+    for voter, sign in zip(voters, (-1, 1), strict=True):
         voter.coef_[:], voter.intercept_[:] = 0, sign
-    pruned = prune(ensemble.estimators_, X, y, n_final=2, voting="hard", mechanism="direct")
-    for voter, sign in zip(pruned.estimators_, (-1, 1), strict=True):
-        voter.coef_[:], voter.intercept_[:] = 0, sign
+    pruned = prune(voters, X, y, n_final=2, voting="hard", mechanism="direct")
     labels, probabilities = run(to_onnx(pruned), X)
     assert probabilities.tolist() == pruned.predict_proba(X).tolist() == [[0.5, 0.5]] * 40
     assert labels.tolist() == pruned.predict(X).tolist() == [0] * 40
+
+
+@pytest.mark.parametrize("name", ["binary", "multiclass"])
+def test_voters_with_different_losses_predict_the_same(name, request):
+    X, y = request.getfixturevalue(name)
+    named = [(loss, SGDClassifier(loss=loss)) for loss in ("modified_huber", "log_loss", "hinge")]
+    assert_same(LiquidEnsembleClassifier(named, n_estimators=6, n_final=6).fit(X, y), X)
 
 
 def test_margins_far_below_zero_keep_their_order(multiclass):
@@ -76,8 +81,7 @@ def test_pruned_ensembles_predict_the_same(ensemble, voting, multiclass):
 def test_voters_that_know_some_classes_only_predict_the_same(multiclass):
     X, y = multiclass
     texts = np.array(["a", "b", "c"])[y]
-    few = [SGDClassifier(loss=loss).fit(X[y < 2], texts[y < 2]) for loss in ("hinge", "log_loss")]
-    others = [LOGISTIC, small()]
-    voters = [*few, others[0].fit(X[y > 0], texts[y > 0]), SGDClassifier().fit(X, texts)]
+    kinds = [("hinge", y < 2), ("log_loss", y < 2), ("modified_huber", y > 0), ("hinge", y >= 0)]
+    voters = [SGDClassifier(loss=loss).fit(X[seen], texts[seen]) for loss, seen in kinds]
     for voting in ("soft", "hard"):
         assert_same(prune(voters, X, texts, n_final=4, voting=voting, random_state=0), X)
