@@ -119,7 +119,7 @@ docs: $(VENV)/installed-docs  ## the site: pages, gallery and API, in out/docs; 
 test-docs: docs  ## build the site, and test its links and every page in a browser, if chromium is installed
 	$(BIN)/python -m pytest -n 0 -m site tests/test_site.py
 
-mutants: $(VENV)/installed  ## mutation testing of the algorithm: does a test fail when its code is changed? In an hour or so
+mutants: $(VENV)/installed  ## mutation testing of the algorithm: does a test fail when its code is changed? In half an hour or so
 	$(INSTALL) --editable '.[mutants]'
 	$(BIN)/python tools/mutants.py --write docs/results/mutants.md
 
