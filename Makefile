@@ -112,6 +112,9 @@ bench-files: $(VENV)/installed  ## memory and rows per second on a file of 2 GB,
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/large_files.py
 
+torture: $(VENV)/installed  ## try to break what docs/guarantees.md promises, in under an hour; goes on where it was stopped
+	$(BIN)/python torture/run.py --resume --page docs/results/torture.md
+
 docs: $(VENV)/installed-docs  ## the site: pages, gallery and API, in out/docs; only what has changed is made again
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -d out/doctrees docs out/docs
 	@echo "Open out/docs/index.html"
