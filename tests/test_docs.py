@@ -132,6 +132,34 @@ def test_the_commands_of_getting_started_run_on_its_table(tmp_path, monkeypatch)
     assert (tmp_path / "predictions.csv").read_text().count("\n") == 51
 
 
+GUARANTEES = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"`(tests/[^`]+)`", GUARANTEES))))
+def test_every_test_that_shows_a_guarantee_exists(name):
+    path, _, test = name.partition("::")
+    assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8")
+    assert (ROOT / path).is_file()
+
+
+def test_every_command_that_shows_a_guarantee_exists():
+    targets = set(re.findall(r"`make ([a-z-]+)`", GUARANTEES))
+    scripts = set(re.findall(r"`python (torture/[a-z_]+\.py)`", GUARANTEES))
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert {target for target in targets if f"\n{target}: " not in makefile} == set()
+    assert {script for script in scripts if not (ROOT / script).is_file()} == set()
+    assert len(targets) > 2
+    assert len(scripts) > 5
+
+
+def test_every_guarantee_says_what_is_not_promised():
+    table, *sections = re.split(r"^## ", GUARANTEES, flags=re.MULTILINE)
+    promises = [section for section in sections if not section.startswith("Nowhere promised")]
+    assert re.findall(r"\(#([a-z]+)\)", table) == [text.split()[0].lower() for text in promises]
+    for promise in promises:
+        assert "**Not promised:" in promise, promise.split()[0]
+
+
 def first_table(text):
     """Return the first table of a text: cells by column, for each first cell of a row."""
     lines = re.search(r"(^\|.*\n)+", text, re.MULTILINE)[0].splitlines()

@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -36,6 +37,18 @@ def test_shares_are_the_weights_of_the_estimators_that_vote_for_a_class(multicla
         expected[np.arange(len(y)), voter.predict(X)] += weight / 12
     assert np.allclose(ensemble.predict_proba(X), expected, atol=1e-15)
     assert np.array_equal(ensemble.predict(X), np.argmax(expected, axis=1))
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_threads_that_predict_at_once_get_the_bits_of_one(digits, n_jobs):
+    X, y = digits
+    ensemble = LiquidEnsembleClassifier(n_jobs=n_jobs, random_state=0).fit(X[:300], y[:300])
+    parts = [X[start : start + 80] for start in range(0, 520, 7)]
+    alone = [ensemble.predict_proba(part) for part in parts]
+    with ThreadPoolExecutor(8) as threads:
+        at_once = list(threads.map(ensemble.predict_proba, parts))
+    for one, other in zip(at_once, alone, strict=True):
+        assert np.array_equal(one, other)
 
 
 @pytest.mark.parametrize("voting", VOTINGS)

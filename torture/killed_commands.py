@@ -40,21 +40,29 @@ n_final = 4
 
 @dataclass
 class Command:
-    """A command: ``words`` after ``skliquid``, given what earlier runs left in the folder."""
+    """A command: ``words`` after ``skliquid``, given what earlier runs left in the folder.
+
+    ``kept`` is the file from which it continues.
+    """
 
     words: Callable[[Path], Sequence[str]]
     digest: Callable[[Path], str]
     prepare: Callable[[Path], None]
+    kept: str
 
 
 def killed_trainings(n_kills: int, rng: np.random.Generator) -> Iterator[str]:
     """Yield what came of each kill of ``skliquid train``, which is resumed from its checkpoint."""
-    return _killed(Command(_train_words, _model_digest, write_rows), n_kills, rng)
+    return _killed(
+        Command(_train_words, _model_digest, write_rows, "model.checkpoint"), n_kills, rng
+    )
 
 
 def killed_experiments(n_kills: int, rng: np.random.Generator) -> Iterator[str]:
     """Yield what came of each kill of ``skliquid reproduce``, which continues from its store."""
-    return _killed(Command(_reproduce_words, table_digest, write_experiment), n_kills, rng)
+    return _killed(
+        Command(_reproduce_words, table_digest, write_experiment, "out/trials.sqlite"), n_kills, rng
+    )
 
 
 def _killed(command: Command, n_kills: int, rng: np.random.Generator) -> Iterator[str]:
@@ -66,15 +74,18 @@ def _killed(command: Command, n_kills: int, rng: np.random.Generator) -> Iterato
         with tempfile.TemporaryDirectory() as folder:
             delays = rng.uniform(0, seconds, n_now)
             n_killed = sum(_kill(command, Path(folder), delay) for delay in delays.tolist())
-            outcome = _compared(_end_of(command, Path(folder)), expected)
+            is_kept = (Path(folder) / command.kept).exists()
+            outcome = _compared(_end_of(command, Path(folder)), expected, is_kept)
         yield from [outcome] * n_killed
         n_kills -= n_killed
 
 
-def _compared(found: str, expected: str) -> str:
+def _compared(found: str, expected: str, is_kept: bool) -> str:
     if found.startswith("FAULT"):
         return found
-    return "resumed, same bits" if found == expected else "FAULT: other bits after a resumed run"
+    if found != expected:
+        return "FAULT: other bits than an undisturbed run"
+    return f"{'resumed' if is_kept else 'nothing was there yet, started again'}, same bits"
 
 
 def _kill(command: Command, folder: Path, delay: float) -> bool:
