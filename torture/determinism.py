@@ -6,22 +6,18 @@ processors may change bits; there the section measures by how much.
 
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from circumstances import Case, processor_cases, promised_cases
 from section import ROOT, Findings, Section, Table, with_progress
-from trainings import ENSEMBLES
-
-from skliquid import native
 
 N_PROCESSES = 2
 TEXT = (
@@ -36,100 +32,21 @@ PROCESSOR_TEXT = (
     "other code for other instruction sets (`NPY_DISABLE_CPU_FEATURES`). How far results are "
     "apart, compared with what this machine chooses:"
 )
-KERNELS = {
-    "SkylakeX": "avx512",
-    "Haswell": "avx2",
-    "Sandybridge": "avx2",
-    "Nehalem": "baseline",
-    "Prescott": "baseline",
-}
-"""Kernels of OpenBLAS for x86-64, with the instructions that a processor must have."""
-TRAININGS = [
-    *((name, table) for table in ("narrow", "digits") for name in ENSEMBLES),
-    ("linear, soft votes", "wide"),
-    ("default", "wide"),
-]
-OTHER_POOLS = {
-    "linear, hard votes": ("linear", "estimator"),
-    "linear, soft votes": ("linear", "estimator"),
-    "linear, averaged": ("linear", "estimator"),
-    "trees": ("trees", "estimator"),
-    "default": ("estimator",),
-    "for streams": ("estimator",),
-}
-NOT_IN_FILES = ("naive Bayes",)
-"""Voters of which there are no checkpoints."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """A training under circumstances that should not matter, compared with ``way`` without them."""
-
-    training: tuple[str, str]
-    axis: str
-    circumstance: str
-    way: str = "fit"
-    words: tuple[str, ...] = ()
-    environment: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def reference(self) -> "Case":
-        """The same training without the circumstances."""
-        return Case(self.training, "", "", self.way)
-
-
-def promised_cases(scheduler: str) -> Iterator[Case]:
-    """Yield the trainings that must have the bits of their reference."""
-    for training in TRAININGS:
-        for n_jobs in ("2", "4"):
-            yield Case(training, "jobs", f"n_jobs={n_jobs}", words=("--n-jobs", n_jobs))
-        for pool in OTHER_POOLS.get(training[0], ()):
-            yield Case(training, "pools", f"pool={pool!r}", words=("--pool", pool))
-        for way in ("fit", "partial_fit"):
-            words = ("--pool", scheduler)
-            yield Case(training, "pools", f"DaskPool, {way}", way, words)
-        for name in native.instruction_sets()[:-1]:
-            environment = (("SKLIQUID_INSTRUCTIONS", name),)
-            yield Case(training, "engines", f"instructions: {name}", environment=environment)
-        environment = (("PYTHONHASHSEED", "0"),)  # that of the reference is drawn at random
-        yield Case(training, "hash seeds", "PYTHONHASHSEED=0", environment=environment)
-        words = ("--way", "pickled")
-        yield Case(training, "pickles", "pickled after each part", "partial_fit", words)
-        if training[0] not in NOT_IN_FILES:
-            words = ("--way", "resumed")
-            yield Case(training, "stop and resume", "stopped twice", "streamed", words)
-
-
-def processor_cases() -> Iterator[Case]:
-    """Yield the trainings whose bits may differ."""
-    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
-    is_x86 = platform.machine() in ("x86_64", "AMD64")
-    kernels = [k for k, least in KERNELS.items() if is_x86 and least in native.instruction_sets()]
-    for training in TRAININGS:
-        for kernel in kernels:
-            environment = (("OPENBLAS_CORETYPE", kernel),)
-            yield Case(training, "kernel of BLAS", kernel, environment=environment)
-        for n_threads in ("1", "2", "4"):
-            environment = (("OPENBLAS_NUM_THREADS", n_threads),)
-            yield Case(training, "threads of BLAS", n_threads, environment=environment)
-        for k in range(min(len(found), 2)):
-            environment = (("NPY_DISABLE_CPU_FEATURES", " ".join(found[k:])),)
-            yield Case(training, "code of numpy", f"without {found[k:]}", environment=environment)
 
 
 def run(times: int, rng: np.random.Generator) -> Findings:
     """Compare ``times`` trainings, drawn at random if there are more in the matrix."""
-    with tempfile.TemporaryDirectory() as folder, _scheduler(Path(folder)) as scheduler:
-        promised = _drawn(list(promised_cases(scheduler)), -(-times // 2), rng)
-        others = _drawn(list(processor_cases()), times // 2, rng)
-        references = list(dict.fromkeys(case.reference for case in (*promised, *others)))
-        expected = dict(zip(references, _results(references, "References"), strict=True))
-        compared = [
-            (case, _compared(found, expected[case.reference]))
-            for cases, name in ((promised, "Bits"), (others, "Other processors"))
-            for case, found in zip(cases, _results(cases, name), strict=True)
-        ]
-    bits, other_bits = compared[: len(promised)], compared[len(promised) :]
+    promised = _drawn(list(promised_cases()), -(-times // 2), rng)
+    others = _drawn(list(processor_cases()), times // 2, rng)
+    cases = list(dict.fromkeys(c for case in (*promised, *others) for c in (case.reference, case)))
+    with _scheduler() as address:
+        on_cluster = [case for case in cases if case.on_cluster]
+        results = _results(on_cluster, "On a cluster", "--pool", address)
+    results |= _results([case for case in cases if not case.on_cluster], "On one machine")
+    bits, other_bits = (
+        [(case, _compared(results[case], results[case.reference])) for case in part]
+        for part in (promised, others)
+    )
     failures = [
         f"{case.training}, {case.circumstance}: {', '.join(found['differ'])}"
         for case, found in bits
@@ -139,7 +56,7 @@ def run(times: int, rng: np.random.Generator) -> Findings:
         f"{c.training}, {c.circumstance}: {f['error']}" for c, f in other_bits if "error" in f
     ]
     parts: list[str | Table] = [TEXT, _bits_table(bits), PROCESSOR_TEXT, _distances(other_bits)]
-    return Findings(parts, failures, len(compared))
+    return Findings(parts, failures, len(bits) + len(other_bits))
 
 
 def _drawn(cases: list[Case], n: int, rng: np.random.Generator) -> list[Case]:
@@ -147,25 +64,26 @@ def _drawn(cases: list[Case], n: int, rng: np.random.Generator) -> list[Case]:
 
 
 @contextmanager
-def _scheduler(folder: Path) -> Iterator[str]:
+def _scheduler() -> Iterator[str]:
     from clusters import cluster_of
 
-    with cluster_of(folder, 2) as cluster:
+    with tempfile.TemporaryDirectory() as folder, cluster_of(Path(folder), 2) as cluster:
         yield cluster.address
 
 
-def _results(cases: list[Case], description: str) -> list[Any]:
+def _results(cases: list[Case], description: str, *words: str) -> dict[Case, dict[str, Any]]:
     with ThreadPoolExecutor(N_PROCESSES) as executor:
-        return list(with_progress(executor.map(_result, cases), description, len(cases)))
+        found = executor.map(lambda case: _result(case, words), cases)
+        return dict(zip(cases, with_progress(found, description, len(cases)), strict=True))
 
 
-def _result(case: Case) -> dict[str, Any]:
+def _result(case: Case, more_words: Iterable[str]) -> dict[str, Any]:
     """Train in a new process; return its digests, probabilities and delegations."""
     with tempfile.TemporaryDirectory() as folder:
         saved = Path(folder) / "saved.npz"
-        words = [*case.training, "--way", case.way, *case.words, "--save", str(saved)]
+        words = [*case.training, "--way", case.way, *case.words, *more_words]
         done = subprocess.run(
-            [sys.executable, ROOT / "torture" / "trainings.py", *words],
+            [sys.executable, ROOT / "torture" / "trainings.py", *words, "--save", saved],
             env=os.environ | dict(case.environment),
             capture_output=True,
             text=True,
