@@ -39,8 +39,8 @@ def run(times: int, rng: np.random.Generator) -> Findings:
     promised = _drawn(list(promised_cases()), -(-times // 2), rng)
     others = _drawn(list(processor_cases()), times // 2, rng)
     cases = list(dict.fromkeys(c for case in (*promised, *others) for c in (case.reference, case)))
+    on_cluster = [case for case in cases if case.on_cluster]
     with _scheduler() as address:
-        on_cluster = [case for case in cases if case.on_cluster]
         results = _results(on_cluster, "On a cluster", "--pool", address)
     results |= _results([case for case in cases if not case.on_cluster], "On one machine")
     bits, other_bits = (

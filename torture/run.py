@@ -1,7 +1,7 @@
 """Run all sections of the torture, and write the page of results.
 
 ``python torture/run.py --quick`` shows in minutes that each section works; ``--only kills disk``
-chooses sections, and ``--resume`` leaves out those that are stored already.
+chooses sections, and ``--resume`` leaves out those that are stored already, of the same code.
 """
 
 import argparse
@@ -11,23 +11,29 @@ import sys
 from pathlib import Path
 
 from page import write_page
-from section import RESULTS, ROOT, result_of
+from section import RESULTS, ROOT, code_version, result_of
 
 SECTIONS = ("kills", "files", "input", "disk", "determinism", "soak", "threads")
 
 
-def run_section(name: str, *, quick: bool) -> None:
+def is_stored(name: str, size: str) -> bool:
+    """Return whether there is a result of a section, of this size and of this code."""
+    if not result_of(name).exists():
+        return False
+    stored = json.loads(result_of(name).read_text())
+    return (stored.get("size"), stored.get("code")) == (size, code_version())
+
+
+def run_section(name: str, size: str) -> None:
     """Run a section in a process of its own, so that a crash of it is a result like others."""
     result_of(name).unlink(missing_ok=True)
-    command = [
-        sys.executable,
-        str(ROOT / "torture" / f"{name}.py"),
-        *(["--quick"] if quick else []),
-    ]
-    code = subprocess.run(command, check=False).returncode
+    words = ["--quick"] if size == "quick" else []
+    script = str(ROOT / "torture" / f"{name}.py")
+    code = subprocess.run([sys.executable, script, *words], check=False).returncode
     if not result_of(name).exists():
         failure = f"`python torture/{name}.py` ended with exit code {code} and without a result"
-        stored = {"title": name.capitalize(), "n_tried": 0, "parts": [], "failures": [failure]}
+        stored = {"title": name.capitalize(), "size": size, "code": code_version()}
+        stored |= {"n_tried": 0, "parts": [], "failures": [failure]}
         result_of(name).write_text(json.dumps(stored))
 
 
@@ -39,13 +45,14 @@ def main() -> None:
     parser.add_argument("--resume", action="store_true", help="keep results that are stored")
     parser.add_argument("--page", type=Path, help="where to write the page of results")
     options = parser.parse_args()
+    size = "quick" if options.quick else "whole"
     RESULTS.mkdir(parents=True, exist_ok=True)
     for number, name in enumerate(options.only, start=1):
-        if not (options.resume and result_of(name).exists()):
+        if not (options.resume and is_stored(name, size)):
             print(f"\n[{number} of {len(options.only)}] {name}", flush=True)
-            run_section(name, quick=options.quick)
+            run_section(name, size)
     page = options.page or RESULTS / "torture.md"
-    n_failures = write_page(page, [name for name in SECTIONS if result_of(name).exists()])
+    n_failures = write_page(page, [name for name in SECTIONS if is_stored(name, size)])
     print(f"\n{n_failures} failures. Results: {page}")
     sys.exit(bool(n_failures))
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import date
+from hashlib import sha256
 from pathlib import Path
 from time import perf_counter
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ from rich.progress import track
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "out" / "torture"
 MOST_FAILURES_SHOWN = 20
+_SOURCES = (".py", ".cpp", ".hpp")
 
 Table: TypeAlias = list[dict[str, Any]]
 """Rows, of which each has a cell for each column."""
@@ -53,8 +55,11 @@ class Section:
         options = parser.parse_args()
         start = perf_counter()
         findings = self.run(options.times, np.random.default_rng(options.seed))
+        sizes = {self.quick_times: "quick", self.times: "whole"}
         stored = {
             "title": self.title,
+            "size": sizes.get(options.times, str(options.times)),
+            "code": code_version(),
             "seed": options.seed,
             "date": date.today().isoformat(),
             "seconds": round(perf_counter() - start, 1),
@@ -70,6 +75,16 @@ class Section:
 def without_folders(text: str) -> str:
     """Return a text with the names of files instead of their paths on this machine."""
     return re.sub(r"/(?:[^\s/:()'\"]+/)+", "", text)
+
+
+def code_version() -> str:
+    """Return a hash of the sources of the package and of the torture."""
+    digest = sha256()
+    for folder in ("src", "torture"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in _SOURCES:
+                digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
 
 
 def result_of(name: str) -> Path:
