@@ -21,6 +21,8 @@ from skliquid.streams import load_model
 
 SKLIQUID = [sys.executable, "-m", "skliquid.cli"]
 MOST_KILLS_OF_A_RUN = 3
+MADE = ("rows.csv", "model", "killed.toml", "out")
+"""What files of a command are called when it has ended."""
 _MOST_SECONDS = 300
 EXPERIMENT = """
 title = "Killed"
@@ -72,10 +74,12 @@ def _killed(command: Command, n_kills: int, rng: np.random.Generator) -> Iterato
     while n_kills > 0:
         n_now = min(int(rng.integers(1, MOST_KILLS_OF_A_RUN + 1)), n_kills)
         with tempfile.TemporaryDirectory() as folder:
-            delays = rng.uniform(0, seconds, n_now)
+            delays = rng.uniform(0.3 * seconds, seconds, n_now)  # before, modules are imported
             n_killed = sum(_kill(command, Path(folder), delay) for delay in delays.tolist())
             is_kept = (Path(folder) / command.kept).exists()
             outcome = _compared(_end_of(command, Path(folder)), expected, is_kept)
+            n_left = sum(path.name not in MADE for path in Path(folder).iterdir())
+            outcome += f", {n_left} other files left behind" if n_left else ""
         yield from [outcome] * n_killed
         n_kills -= n_killed
 
@@ -132,7 +136,7 @@ def write_rows(folder: Path) -> None:
 
 
 def _train_words(folder: Path) -> list[str]:
-    words = "train rows.csv --target y --model model --increment-size 25 --every 5 --test-size 0"
+    words = "train rows.csv --target y --model model --increment-size 25 --every 2 --test-size 0"
     can_resume = "resume" in signature(train).parameters
     is_stopped = (folder / "model.checkpoint").exists()
     return [*words.split(), *(["--resume"] if can_resume and is_stopped else [])]

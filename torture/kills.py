@@ -16,10 +16,10 @@ TARGETS = {
 }
 """What is killed, with the share of all kills."""
 TEXT = (
-    "Every process group gets `SIGKILL` at a moment drawn at random between its start and its end. "
-    "A driver is killed up to three times and then run to its end by the same command. Bits are "
-    "the SHA-256 of labels, probabilities, delegations, record and voters, compared with an "
-    "undisturbed run; for `reproduce`, of the exported table. Each row must be trained on once."
+    "Process groups get `SIGKILL` at random moments; drivers after their imports. A driver "
+    "is killed up to three times and then run to its end by the same command. Bits are the SHA-256 "
+    "of labels, probabilities, delegations, record and voters, compared with an undisturbed run; "
+    "for `reproduce`, of the exported table. Each row must be trained on once."
 )
 
 
