@@ -54,6 +54,7 @@ MAPS = [
 DRAWN = {"alpha": scipy.stats.loguniform(1e-6, 1e-2), "eta0": [0.1, 0.5]}
 SGD = SGDClassifier(learning_rate="constant", eta0=0.1)
 
+EMPTY = {"kind": "dict", "items": []}
 ENSEMBLES = {
     "default": {},
     "classes": {"n_final": "auto"},
@@ -243,7 +244,12 @@ def test_nothing_in_a_file_is_executed(tmp_path, monkeypatch):
         {"kind": "Mechanism", "selection": {"kind": "function", "name": "posix.mkdir"}},
         {"kind": "FunctionTransformer", "params": {"kind": "dict", "items": [["func", "mkdir"]]}},
         {"kind": "type", "name": "os"},
-        {"kind": "rv_continuous_frozen", "name": "__loader__", "args": [], "kwds": {}},
+        {
+            "kind": "distribution",
+            "name": "__loader__",
+            "args": [],
+            "kwds": {"kind": "dict", "items": []},
+        },
     ):
         file = io.BytesIO()
         container.write(container.Content(value, []), file)

@@ -38,6 +38,7 @@ class Kind:
     take_apart: Callable[[Any], dict[str, Any]]
     make: Callable[..., Any]
     optional: frozenset[str] = frozenset()
+    matches: Callable[[Any], bool] | None = None  # which objects, if their class is not imported
 
 
 @dataclass
@@ -50,6 +51,11 @@ class Vocabulary:
 
     def __post_init__(self) -> None:
         self.by_class = {kind.cls: kind for kind in self.kinds.values()}
+
+    def kind_of(self, value: Any) -> Kind | None:
+        """Return the kind of an object, or None if files do not hold it."""
+        matching = (k for k in self.kinds.values() if k.matches is not None and k.matches(value))
+        return self.by_class.get(type(value)) or next(matching, None)
 
 
 # Writing
@@ -126,7 +132,7 @@ class Writer:
             return {"kind": "scalar", "value": self._array(np.asarray(value))}
         if isinstance(value, np.dtype) and _little(value) in _NUMPY_TYPES:
             return {"kind": "dtype", "name": value.name}
-        kind = self._vocabulary.by_class.get(type(value))
+        kind = self._vocabulary.kind_of(value)
         return self._named(value) if kind is None else self._object(kind, value)
 
     def _named(self, value: Any) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from skliquid.arrays import Floats, Voters, Votes
 from skliquid.increments import slices
 from skliquid.pools.learned import Learned
 from skliquid.pools.linear import layout, prediction, scikit_learn, support
-from skliquid.pools.linear.columns import SeenColumns
 from skliquid.pools.linear.problem import LinearProblem
+from skliquid.pools.linear.seen_columns import SeenColumns
 from skliquid.pools.linear.state import SeparatorState, shuffle_seeds
 from skliquid.pools.pool import VoterPool
 from skliquid.rows import Rows

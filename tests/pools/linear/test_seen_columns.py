@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse
 from linear_voters import LOSSES, SEEDS, VOTERS, assert_same_as_a_loop, pool_of, sgd
 
-from skliquid.pools.linear.columns import FEWEST_COLUMNS, SeenColumns
+from skliquid.pools.linear.seen_columns import FEWEST_COLUMNS, SeenColumns
 from skliquid.rows import Rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
