@@ -180,6 +180,14 @@ def test_models_of_one_class_are_refused(two):
         to_onnx(RandomizedForestClassifier().fit(two[0], ["no"] * 200))
 
 
+def test_forests_of_very_many_classes_are_refused(two):
+    forest = RandomizedForestClassifier(2, random_state=0).fit(
+        np.arange(300.0)[:, None], range(300)
+    )
+    with pytest.raises(ValueError, match=r"model must have at most 256 classes .*: got 300\."):
+        to_onnx(forest)
+
+
 def test_other_types_of_rows_are_refused(two):
     with pytest.raises(ValueError, match=r"dtype must be 'float64' or 'float32': got 'int64'\."):
         to_onnx(small().fit(*two), dtype="int64")

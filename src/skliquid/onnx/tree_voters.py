@@ -61,6 +61,12 @@ def _sums(graph: Graph, rows: str, voters: Sequence[Any]) -> str:
 def _trees(voter: Any) -> list[TreeNodes]:
     if hasattr(voter, "tree_"):
         return [scikit_learn_tree(voter.tree_)]
+    if voter.trees_.is_sparse:
+        raise ValueError(
+            "model must have at most 256 classes where it has forests, since ONNX has no leaves "
+            f"that list a few of many classes: got {voter.trees_.n_outputs}. Use linear voters or "
+            "boosted trees, or save the model with skliquid.save."
+        )
     coder = voter.coder
     n_categories = {} if coder is None else {k: len(known) for k, known in coder.codes.items()}
     n_outputs = voter.trees_.n_outputs
