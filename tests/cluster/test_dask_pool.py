@@ -17,7 +17,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from skliquid import DaskPool, Diversity, LiquidEnsembleClassifier
+from skliquid import DaskPool, Diversity, LiquidEnsembleClassifier, load, save
 from skliquid.cluster import ClusterError
 from skliquid.mechanisms import Mechanism
 from skliquid.mechanisms.probability import better
@@ -181,6 +181,22 @@ def test_a_copy_continues_where_the_original_is_and_on_one_machine(cluster, bina
     assert np.array_equal(twin.predict(X), original.predict(X))
 
 
+def test_a_model_from_a_cluster_is_saved_with_the_bits_of_one_machine(cluster, binary, tmp_path):
+    X, y = binary
+    for fit in (
+        lambda model: model.fit(X, y),
+        lambda model: model.partial_fit(X[:150], y[:150], classes=[0, 1]),
+    ):
+        there, here = fit(ensemble(pool=DaskPool(cluster.client, n_shards=3))), fit(ensemble())
+        save(there, tmp_path / "a")
+        loaded = load(tmp_path / "a")
+        assert loaded.pool == "auto"
+        assert np.array_equal(loaded.predict_proba(X), here.predict_proba(X))
+        for model in (loaded, here):
+            model.partial_fit(X[150:300], y[150:300])
+        assert np.array_equal(loaded.predict_proba(X), here.predict_proba(X))
+
+
 def test_a_dask_pool_can_be_cloned_printed_and_sent(cluster):
     asked = ensemble(pool=DaskPool(cluster.client, n_shards=2))
     assert clone(asked).pool.client is cluster.client
@@ -305,7 +321,7 @@ def test_without_the_extra_all_else_works_and_an_error_names_it():
 import sys
 from types import SimpleNamespace
 sys.modules["dask"] = sys.modules["distributed"] = None
-from skliquid import DaskPool, Diversity, LiquidEnsembleClassifier
+from skliquid import DaskPool, Diversity, LiquidEnsembleClassifier, load, save
 LiquidEnsembleClassifier(n_estimators=3, n_final=1).fit([[0.0], [1.0]] * 30, [0, 1] * 30)
 try:
     DaskPool("tcp://127.0.0.1:8786")

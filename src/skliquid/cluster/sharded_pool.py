@@ -11,6 +11,7 @@ from skliquid.cluster import shard as tasks
 from skliquid.diversity import FeatureMap
 from skliquid.pools import GroupedPool, VoterPool
 from skliquid.pools.grouped_pool import Partition
+from skliquid.pools.learned import Learned
 from skliquid.rows import Rows
 
 MOST_BYTES_TO_REPEAT = 2**28
@@ -75,6 +76,9 @@ class ShardedPool(VoterPool):
     def keep(self, voters: Voters, *, training_is_over: bool) -> VoterPool:
         self._kept = voters
         return self._joined(training_is_over=True) if training_is_over else self
+
+    def learned(self, voters: Voters) -> list[Learned]:
+        return self._joined().learned(voters)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _identity, (self._joined(),)  # a copy is held in one process
