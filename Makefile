@@ -12,7 +12,7 @@ SOURCES = $(wildcard src/skliquid/native/*.cpp src/skliquid/native/*.hpp)
 
 .PHONY: help test test-coverage test-docs test-oldest test-sanitized test-slow build debug check format reproduce reproduce-full docs clean \
 	bench bench-start bench-trees bench-accuracy bench-contribution bench-choices bench-drift bench-streams bench-files \
-	bench-cluster bench-onnx bench-replay bench-scale bench-tabular mutants replay-page torture
+	bench-cluster bench-model-files bench-onnx bench-replay bench-scale bench-tabular mutants replay-page torture
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -88,6 +88,10 @@ bench-contribution: $(VENV)/installed  ## delegation by contribution, by own acc
 bench-tabular: $(VENV)/installed  ## encoders of tables, ours and skrub's, in a quarter of an hour
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/tabular.py --write docs/results/tabular.md
+
+bench-model-files: $(VENV)/installed  ## model files beside pickles: bytes, and time to save and load
+	$(INSTALL) --editable '.[bench]'
+	$(BIN)/python benchmarks/model_files.py
 
 bench-onnx: $(VENV)/installed  ## ONNX models: rows per second and size beside ours and scikit-learn's, in a minute
 	$(INSTALL) --editable '.[bench]'

@@ -37,6 +37,7 @@ DTYPES = {
 _DOCUMENT, _KEY, _NO_DIGEST = "document", "skliquid", "0" * 64
 _LONGEST_HEADER = 100_000_000  # that safetensors reads
 _BYTES_AT_ONCE = 2**20
+_BYTES_OF_A_PART, _ROOM = 64, 2**22  # that Python needs for an empty list, and for a small file
 
 
 class Content(NamedTuple):
@@ -73,7 +74,7 @@ def read(path: Path) -> Content:
     document = by_name.pop(_DOCUMENT)
     try:
         arrays = [by_name[str(k)] for k in range(len(by_name))]
-        return Content(_parsed(document.tobytes()), arrays)
+        return Content(_parsed(document.tobytes(), len(whole)), arrays)
     except (ValueError, KeyError, RecursionError) as error:
         raise _damaged(path, str(error)) from error
 
@@ -135,8 +136,10 @@ def _digest(whole: NDArray[np.uint8], at: int) -> str:
     return found.hexdigest()
 
 
-def _parsed(text: bytes) -> Any:
+def _parsed(text: bytes, n_bytes: int) -> Any:
     """Return a JSON document, in which no key is repeated and all numbers are finite."""
+    if _BYTES_OF_A_PART * (text.count(b"[") + text.count(b"{")) > 2 * n_bytes + _ROOM:
+        raise ValueError("its document has too many parts")
     return json.loads(text.decode(), object_pairs_hook=_distinct, parse_constant=_refuse)
 
 
