@@ -29,7 +29,7 @@ _WRITERS: dict[str, Any] = {".csv": CSVWriter, ".parquet": ParquetWriter}
 
 
 def predict(
-    model: Annotated[Path, Argument(help="A file that 'skliquid train' wrote; trusted.")],
+    model: Annotated[Path, Argument(help="A file that 'skliquid train' wrote.")],
     data: Annotated[Path, Argument(help="A Parquet, CSV or TSV file, or a folder of them.")],
     *,
     out: Annotated[Path | None, Option(help="A .csv or .parquet file, or the screen.")] = None,

@@ -8,7 +8,14 @@ from sklearn.model_selection import StratifiedKFold
 
 from skliquid import column_encoders, table_columns
 from skliquid.diversity import feature_maps
-from skliquid.model_file import distributions, ensembles, estimators, kinds
+from skliquid.model_file import (
+    distributions,
+    ensembles,
+    estimators,
+    kinds,
+    learned_voters,
+    records,
+)
 from skliquid.model_file.fields import Anything, Flag, Integer
 from skliquid.model_file.kinds import plain_kind
 from skliquid.model_file.values import Kind, Vocabulary
@@ -32,7 +39,8 @@ _OF_EXTRAS = ("skliquid.streams.stored",)
 @cache
 def vocabulary() -> Vocabulary:
     """Return all kinds and functions."""
-    found = [*kinds.KINDS, *distributions.KINDS, *estimators.KINDS, *ensembles.KINDS, _FOLDS]
+    tables = (kinds, distributions, estimators, records, learned_voters, ensembles)
+    found = [_FOLDS, *(kind for table in tables for kind in table.KINDS)]
     found += [kind for module in _OF_EXTRAS for kind in _kinds_of(module)]
     return Vocabulary({kind.name: kind for kind in found}, kinds.FUNCTIONS | _FUNCTIONS)
 

@@ -5,9 +5,9 @@
 3. ``data_paths`` and ``files``: one file or a folder as one long table;
 4. ``encoding`` and ``labels``: its columns as numbers, its target as classes;
 5. ``increments``: ``increments_from``, all of this for ``partial_fit``, without ``held_out`` rows;
-6. ``model``: the trained model, or the unfinished one of a checkpoint, in a ``whole_file``,
-   and ``unseen`` categories of the rows that it predicts;
-7. ``training``: ``train_on``, with ``value_hash``, ``outputs`` and ``lock``.
+6. ``model``: the trained model, or the unfinished one of a checkpoint, and ``unseen`` categories of
+   the rows that it predicts; ``stored``: how model files hold it;
+7. ``training``: ``train_on``, with ``outputs``, ``lock`` and ``ownership`` of the checkpoint.
 """
 
 try:

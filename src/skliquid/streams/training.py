@@ -86,7 +86,7 @@ def train_on(
         checkpoint exists, ``resume`` or ``restart`` must say what to do with it.
     resume : bool, default=False
         Whether to resume training from the checkpoint, if it exists. It then ends with the same
-        bits as if it had never stopped. The checkpoint must belong to the user and be trusted.
+        bits as if it had never stopped. The checkpoint must belong to the user.
     restart : bool, default=False
         Whether to start from scratch if the checkpoint exists, which is then removed.
     every : int, default=100
