@@ -272,6 +272,7 @@ KINDS = [
             "_fill_dtype": Is((np.dtype,)),
         },
         tables.check_imputer,
+        ("_fill_dtype",),  # since scikit-learn 1.7
     ),
     estimator_kind(
         MissingIndicator,

@@ -6,6 +6,7 @@ it is read. There is no other way from a file to a class or function than the ta
 """
 
 import math
+from collections import UserList
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -128,6 +129,8 @@ class Writer:
             return self._array(value)
         if isinstance(value, str):
             return _checked_text(value)
+        if isinstance(value, UserList):  # of scikit-learn before 1.7
+            return self._list(value.data)
         if isinstance(value, np.generic) and _little(value.dtype) in _NUMPY_TYPES:
             return {"kind": "scalar", "value": self._array(np.asarray(value))}
         if isinstance(value, np.dtype) and _little(value) in _NUMPY_TYPES:
