@@ -182,7 +182,7 @@ _TREES: dict[str, Check] = {
     "_coder": Maybe(Is((CategoryCoder,))),
 }
 _OF_SOME = ("base_scores_", "_coder")
-_SCALED: dict[str, Check] = {"scale_": Maybe(_FLOATS), "n_samples_seen_": _ANY}
+_SCALED: dict[str, Check] = {"scale_": Maybe(_FINITE), "n_samples_seen_": _ANY}
 _DECOMPOSED: dict[str, Check] = {
     "components_": floats("n_components", "n_features"),
     "explained_variance_": _COMPONENTS,
@@ -221,25 +221,25 @@ KINDS = [
         },
     ),
     estimator_kind(
-        StandardScaler, {**_SCALED, "mean_": Maybe(_FLOATS), "var_": Maybe(_FLOATS)}, _check_scaler
+        StandardScaler, {**_SCALED, "mean_": Maybe(_FINITE), "var_": Maybe(_FINITE)}, _check_scaler
     ),
     estimator_kind(
         MinMaxScaler,
         {
             **_SCALED,
-            **dict.fromkeys(("min_", "data_min_", "data_max_", "data_range_"), _FLOATS),
+            **dict.fromkeys(("min_", "data_min_", "data_max_", "data_range_"), _FINITE),
         },
     ),
-    estimator_kind(MaxAbsScaler, {**_SCALED, "max_abs_": _FLOATS}, _check_scaler),
+    estimator_kind(MaxAbsScaler, {**_SCALED, "max_abs_": _FINITE}, _check_scaler),
     estimator_kind(
-        RobustScaler, {"scale_": Maybe(_FLOATS), "center_": Maybe(_FLOATS)}, _check_scaler
+        RobustScaler, {"scale_": Maybe(_FINITE), "center_": Maybe(_FINITE)}, _check_scaler
     ),
     estimator_kind(Normalizer, {}),
     estimator_kind(
         QuantileTransformer,
         {
             "n_quantiles_": Integer(1, name="n_quantiles"),
-            "quantiles_": floats("n_quantiles", "n_features", may_be_nan=True),
+            "quantiles_": floats("n_quantiles", "n_features"),
             "references_": floats("n_quantiles"),
         },
     ),
