@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
@@ -270,6 +270,22 @@ def test_errors_say_where_in_the_document(tmp_path):
         ModelFileError, match=r"n_features_in_ must be a whole number from 1 .*got -1"
     ):
         load(tmp_path / "a")
+
+
+@pytest.mark.parametrize("value", [None, 3, [ensemble()], StandardScaler(), Competence()])
+def test_only_models_are_saved(value, tmp_path):
+    with pytest.raises(ModelFileError, match="must be a model that predicts"):
+        save(value, tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_pipeline_must_have_transformers_before_its_classifier(tmp_path):
+    for steps in (
+        [("a", ensemble()), ("b", ensemble())],
+        [("a", StandardScaler()), ("a", ensemble())],
+    ):
+        with pytest.raises(ModelFileError, match="must be a pipeline of"):
+            save(Pipeline(steps), tmp_path / "a")
 
 
 def test_a_missing_file_is_an_error_of_its_own(tmp_path):

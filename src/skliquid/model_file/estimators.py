@@ -120,6 +120,12 @@ def made(cls: Any, params: dict[str, Any]) -> Any:
 def _check_pipeline(pipeline: Pipeline) -> None:
     if not all(isinstance(step, tuple) and len(step) == 2 for step in pipeline.steps):
         raise Unfit("a pipeline of named steps")
+    steps = [step for _, step in pipeline.steps if step not in (None, "passthrough")]
+    names = {name for name, _ in pipeline.steps}
+    if not steps or not all(hasattr(step, "transform") for step in steps[:-1]):
+        raise Unfit("a pipeline of transformers, of which the last may be a classifier")
+    if len(names) < len(pipeline.steps) or not all(isinstance(name, str) for name in names):
+        raise Unfit("a pipeline of steps with different names")
 
 
 def _check_scaler(scaler: Any) -> None:

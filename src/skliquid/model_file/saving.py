@@ -99,11 +99,17 @@ def content_of(model: Any) -> container.Content:
 def model_of(content: container.Content, name: Any) -> Any:
     """Return the model in the content of a file, every part of which is checked."""
     try:
-        return Reader(vocabulary(), content).value()
+        return _checked(Reader(vocabulary(), content).value())
     except (Unfit, RecursionError) as error:
         raise ModelFileError(
             f"{name} must hold a valid model: {error}. Restore a copy, or train again."
         ) from error
+
+
+def _checked(model: Any) -> Any:
+    if not (hasattr(model, "predict") or hasattr(model, "predictions")):
+        raise Unfit(f"a model that predicts: got a {type(model).__name__}")
+    return model
 
 
 def digest(value: Any) -> str:
