@@ -27,8 +27,10 @@ DISK_SIZE = 4 << 20
 TEXT = (
     "How many bytes are free is drawn at random, from none to a little more than is needed. {how} "
     "*Refused* means an error that names the file, with the old file as it was and no other file "
-    "left behind; *written* means that there was room. A store is *continued* if the command ends "
-    "with a sentence, and the same command completes the same table once there is room."
+    "left behind; *written* means that there was room. A checkpoint is written after each "
+    "increment, so that the file may be a later one, which must be whole. A store is *continued* "
+    "if the command ends with a sentence, and the same command completes the same table once there "
+    "is room."
 )
 STORE_BYTES = 120_000
 
@@ -143,11 +145,13 @@ def attempts(
     for _ in range(times):
         if is_checkpoint:
             prepare(target)
-        yield _attempt(write, target, disk, int(rng.uniform(0, 1.5 * size)))
+        yield _attempt(write, target, disk, int(rng.uniform(0, 1.5 * size)), is_checkpoint)
     target.unlink()
 
 
-def _attempt(write: Callable[[Path], None], target: Path, disk: Disk, n_free: int) -> str:
+def _attempt(
+    write: Callable[[Path], None], target: Path, disk: Disk, n_free: int, is_checkpoint: bool
+) -> str:
     before = _contents(disk.folder)
     with disk.full(n_free):
         try:
@@ -161,6 +165,9 @@ def _attempt(write: Callable[[Path], None], target: Path, disk: Disk, n_free: in
             return "written"
     after = _contents(disk.folder)
     changed = {name for name in after | before if after.get(name) != before.get(name)}
+    if changed == {target.name} and is_checkpoint:
+        n_rows = skliquid.load(target).n_rows
+        return f"refused, after a later checkpoint{'' if n_rows > 1500 else ': FAULT'}"
     return f"FAULT: after an error {sorted(changed)} had changed" if changed else "refused"
 
 

@@ -13,7 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid import LiquidEnsembleClassifier, prune
-from skliquid.pools.answers import logistic, margins_of, probabilities_of, votes_of
+from skliquid.pools.answers import in_one_array, logistic, margins_of, probabilities_of, votes_of
 
 
 class Says:
@@ -260,3 +260,10 @@ def test_a_logistic_is_the_one_of_sgd_with_log_loss(multiclass, binary):
         voter = SGDClassifier("log_loss", random_state=0).fit(X, y)
         assert np.array_equal(logistic(voter.decision_function(X)), voter.predict_proba(X))
     assert logistic(np.array([[-1e5, -1e6, -1e5]])).tolist() == [[1 / 3] * 3]
+
+
+def test_answers_are_laid_out_by_rows_whatever_a_voter_gives():
+    answers = np.random.default_rng(0).random((2, 5, 3))
+    found = in_one_array([np.asfortranarray(answer) for answer in answers])
+    assert found.flags.c_contiguous
+    assert np.array_equal(found, answers)

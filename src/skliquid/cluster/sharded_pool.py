@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from sklearn import get_config
 
 from skliquid.arrays import Floats, Voters, Votes
 from skliquid.cluster import shard as tasks
 from skliquid.diversity import FeatureMap
 from skliquid.pools import GroupedPool, VoterPool
+from skliquid.pools.answers import in_one_array
 from skliquid.pools.grouped_pool import Partition
 from skliquid.pools.learned import Learned
 from skliquid.rows import Rows
@@ -59,13 +59,13 @@ class ShardedPool(VoterPool):
         return self._visits(self._step("finish", voters, rows, max_passes))
 
     def vote(self, voters: Voters, X: Any) -> Votes:
-        return np.stack(self._ask("vote", voters, self._sent_features(X)))
+        return in_one_array(self._ask("vote", voters, self._sent_features(X)))
 
     def probabilities(self, voters: Voters, X: Any) -> Floats:
-        return np.stack(self._ask("probabilities", voters, self._sent_features(X)))
+        return in_one_array(self._ask("probabilities", voters, self._sent_features(X)))
 
     def margins(self, voters: Voters, X: Any) -> Floats:
-        return np.stack(self._ask("margins", voters, self._sent_features(X)))
+        return in_one_array(self._ask("margins", voters, self._sent_features(X)))
 
     def expect(self, rows: Rows) -> None:
         self._sent_rows(rows)

@@ -1,5 +1,6 @@
 """Answers: what a classifier says of rows, in classes that the ensemble knows."""
 
+from collections.abc import Sequence
 from itertools import repeat
 from typing import Any
 
@@ -34,6 +35,14 @@ def votes_of(estimator: Any, X: Any, classes: NDArray[Any]) -> Labels:
     votes = _positions(labels, classes)
     _check_known(estimator, labels[votes < 0], classes)
     return votes
+
+
+def in_one_array(answers: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return the answers of several voters in one array.
+
+    It is laid out by rows, whatever those of a voter are: the order of sums depends on it.
+    """
+    return np.ascontiguousarray(np.stack(answers))
 
 
 def probabilities_of(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats:

@@ -15,7 +15,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils.parallel import Parallel, delayed
 
 from skliquid.arrays import Floats, Voters, Votes
-from skliquid.pools.answers import margins_of, probabilities_of, votes_of
+from skliquid.pools.answers import in_one_array, margins_of, probabilities_of, votes_of
 from skliquid.pools.capabilities import (
     grows_trees,
     learns_by_increments,
@@ -98,7 +98,7 @@ class EstimatorPool(VoterPool):
 
         is_increment = X.shape[0] == self._n_expected
         with _on_increment(X.shape[0]) if is_increment else nullcontext():
-            return np.stack(self._for_each(voters, answer))
+            return in_one_array(self._for_each(voters, answer))
 
     def expect(self, rows: Rows) -> None:
         self._n_expected = rows.n_rows
