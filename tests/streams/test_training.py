@@ -393,6 +393,15 @@ def test_a_lambda_trains_but_cannot_be_saved(table, write, tmp_path):
         model.save(tmp_path / "a.skliquid")
 
 
+def test_a_resumed_run_gives_the_same_file(table, write, tmp_path):
+    path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
+    with pytest.raises(StoppedError):
+        trained(path, kept, report=stop_after(300))
+    trained(path, kept, resume=True).save(tmp_path / "resumed")
+    trained(path, tmp_path / "b.checkpoint").save(tmp_path / "whole")
+    assert (tmp_path / "resumed").read_bytes() == (tmp_path / "whole").read_bytes()
+
+
 def test_threads_may_differ_when_a_run_is_resumed(table, write, tmp_path):
     path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
     with pytest.raises(StoppedError):
