@@ -1,6 +1,7 @@
 """Settings and data that all tests share."""
 
 import os
+import signal
 
 # Threads of OpenMP that wait do not spin: other tests need the cores. It is read on import.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -11,6 +12,17 @@ import pytest
 from hypothesis import Phase, settings
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.preprocessing import StandardScaler
+
+# A runner may ignore signals, as nohup does; tests that send them need them as they usually are.
+for name, handler in (
+    ("SIGINT", signal.default_int_handler),
+    ("SIGTERM", signal.SIG_DFL),
+    ("SIGHUP", signal.SIG_DFL),
+):
+    number = getattr(signal, name, None)  # Windows has no SIGHUP
+    if number is not None and signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, handler)
+
 
 # The same examples on every machine, however slow it is.
 settings.register_profile("skliquid", deadline=None, derandomize=True, max_examples=60)
