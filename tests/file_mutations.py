@@ -2,7 +2,6 @@
 
 import copy
 import io
-import json
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
@@ -267,8 +266,3 @@ def _predictions(model: Any, reference: Reference) -> str:
         np.isfinite(found).all() and (found >= 0).all() and np.allclose(found.sum(axis=1), 1)
     )
     return "other model" if is_valid else "FAULT: invalid probabilities"
-
-
-def documents(path: Path) -> str:
-    """Return the document of a file, as text."""
-    return json.dumps(container.read(path).document)
