@@ -8,7 +8,7 @@ CXX = c++
 endif
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-SOURCES = $(wildcard src/skliquid/native/*.cpp src/skliquid/native/*.hpp)
+SOURCES = $(wildcard src/skliquid/native/*/*.cpp src/skliquid/native/*/*.hpp)
 
 .PHONY: help test test-coverage test-docs test-oldest test-sanitized test-slow build debug check format reproduce reproduce-full docs clean \
 	bench bench-start bench-trees bench-accuracy bench-contribution bench-choices bench-drift bench-streams bench-files \

@@ -615,7 +615,7 @@ def test_the_widest_instructions_are_taken_unless_others_are_asked_for():
 
 def test_the_core_is_built_from_the_sources_that_are_here():
     folder = Path(native.__file__).parent
-    sources = sorted([*folder.glob("*.cpp"), *folder.glob("*.hpp")])
+    sources = sorted([*folder.rglob("*.cpp"), *folder.rglob("*.hpp")])
     if not sources:
         pytest.skip("an installed package has no sources")
     recipe = folder.parents[2] / "CMakeLists.txt"

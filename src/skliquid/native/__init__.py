@@ -1,6 +1,6 @@
 """The native core: inner loops in C++, entered through one door that checks every array.
 
-``door.cpp`` holds the checks. Everything else in Python that needs a compiled loop imports it from
+``door/`` holds the checks. Everything else in Python that needs a compiled loop imports it from
 here.
 """
 
@@ -91,7 +91,7 @@ SEPARATOR = np.dtype(
         ("new_intercept", np.float64),
     ]
 )
-"""A binary linear classifier, apart from its coefficients: ``Separator`` in ``linear.hpp``."""
+"""A binary linear classifier without its coefficients: ``Separator`` in ``linear/kernels.hpp``."""
 
 MOST_DRAWS = 624 - 397
 """How many draws a Mersenne twister makes of its seed alone."""
@@ -108,7 +108,7 @@ MISSING_BIN = 63
 """The bin of missing values."""
 
 NODE = np.dtype([("cut", np.uint64), ("feature", np.uint32), ("next", np.uint32)])
-"""A node of a tree: ``Node`` in ``trees.hpp``."""
+"""A node of a tree: ``Node`` in ``trees/trees.hpp``."""
 
 FOREST_TASK = np.dtype(
     [
@@ -120,7 +120,7 @@ FOREST_TASK = np.dtype(
         ("weights", np.int64),
     ]
 )
-"""A tree to be grown: ``ForestTask`` in ``trees.hpp``."""
+"""A tree to be grown: ``ForestTask`` in ``trees/trees.hpp``."""
 
 BOOSTING_TASK = np.dtype(
     [
@@ -137,11 +137,11 @@ BOOSTING_TASK = np.dtype(
         ("scores", np.int64),
     ]
 )
-"""Trees to be grown one after the other: ``BoostingTask`` in ``trees.hpp``."""
+"""Trees to be grown one after the other: ``BoostingTask`` in ``trees/trees.hpp``."""
 
 
 class Settings(NamedTuple):
-    """Hyperparameters that all separators of a call share: ``Settings`` in ``linear.hpp``."""
+    """Hyperparameters that the separators of a call share: see ``linear/kernels.hpp``."""
 
     loss: int
     learning_rate: int

@@ -31,7 +31,7 @@ class TreeNodes(NamedTuple):
 
 
 def grown_tree(tree: Tree, n_outputs: int, n_categories: Mapping[int, int]) -> TreeNodes:
-    """Return a tree of our own; see ``Node`` in ``trees.hpp``."""
+    """Return a tree of our own; see ``Node`` in ``native/trees/trees.hpp``."""
     nodes, values = tree
     found = np.frombuffer(nodes, dtype=native.NODE)
     flags, after = found["feature"], found["next"].astype(np.int64)

@@ -1,4 +1,4 @@
-"""The loop of ``native/epoch.hpp``, readable: one linear separator, learned row by row.
+"""The loop of ``native/linear/epoch.hpp``, readable: one linear separator, learned row by row.
 
 This is what scikit-learn's ``SGDClassifier`` computes, number for number, in plain Python. Beside
 tests, the linear pool uses it where rounding decides when to stop under another version's rule.

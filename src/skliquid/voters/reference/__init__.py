@@ -1,8 +1,9 @@
 """The trees of the native core, readable: the same bits, slowly.
 
-``numbers`` and ``tree`` are the twins of ``native/random.hpp``, ``native/exponential.hpp`` and
-``native/tree_prediction.cpp``; ``forest`` and ``boosting`` those of the files of that name. Rows
-are in bins, of which 63 is that of missing values. A split is the set of bins that go right.
+The compiled versions are in ``native/trees``: ``numbers`` has those of ``random.hpp``,
+``exponential.hpp`` and ``binning.cpp``, ``tree`` that of ``prediction.cpp``, and ``forest`` and
+``boosting`` those of the files of the same name. Rows hold bins; bin 63 is for missing values. A
+split is the set of bins that go right.
 """
 
 from skliquid.voters.reference.boosting import grow_sequence

@@ -1,4 +1,4 @@
-"""Small trees one after the other, as ``native/boosting.cpp`` grows them."""
+"""Small trees one after the other, as ``native/trees/boosting.cpp`` grows them."""
 
 import math
 from collections.abc import Iterator

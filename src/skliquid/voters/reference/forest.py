@@ -1,4 +1,4 @@
-"""A deep tree with random splits, as ``native/forest.cpp`` grows it."""
+"""A deep tree with random splits, as ``native/trees/forest.cpp`` grows it."""
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise

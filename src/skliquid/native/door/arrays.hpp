@@ -17,6 +17,10 @@ namespace nb = nanobind;
   throw nb::value_error(message.c_str());
 }
 
+inline void require(bool holds, const char* message) {
+  if (!holds) refuse(message);
+}
+
 inline std::string text(std::int64_t number) { return std::to_string(number); }
 
 // What numbers are called, and which letters of the buffer protocol stand for them.

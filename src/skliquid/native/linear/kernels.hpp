@@ -126,9 +126,7 @@ struct Kernels {
   void (*cosines)(double* values, std::int64_t n, double factor);
 };
 
-// The kernels for this processor, or those chosen by name.
+// Return the kernels for this processor, or those that the caller selected; see door/module.cpp.
 const Kernels& kernels();
-bool choose_kernels(const char* name);
-const Kernels* const* available_kernels(int& n);
 
 }  // namespace skliquid

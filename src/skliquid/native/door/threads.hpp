@@ -1,6 +1,8 @@
-// Work that several threads share.
+// Threads that share the work of a call, and Ctrl-C while they run.
 
 #pragma once
+
+#include <nanobind/nanobind.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -9,7 +11,35 @@
 #include <thread>
 #include <vector>
 
+#include "door/arrays.hpp"
+
 namespace skliquid {
+
+constexpr std::int64_t most_threads = 1024;
+constexpr double seconds_between_signals = 0.1;
+
+// Check `n_threads`, and return how many of them `n_jobs` jobs can use.
+inline std::int64_t usable_threads(std::int64_t n_threads, std::int64_t n_jobs) {
+  require(n_threads >= 1 && n_threads <= most_threads, "n_threads must be from 1 to 1024.");
+  return n_threads < n_jobs ? n_threads : n_jobs > 1 ? n_jobs : 1;
+}
+
+inline thread_local std::chrono::steady_clock::time_point last_asked;
+
+// Start the wait before Python is first asked for signals.
+inline void ask_from_now_on() { last_asked = std::chrono::steady_clock::now(); }
+
+// Whether the user has pressed Ctrl-C. Python is asked ten times a second at most, and only by the
+// thread that called the core.
+inline bool is_interrupted() {
+  const auto now = std::chrono::steady_clock::now();
+  if (std::chrono::duration<double>(now - last_asked).count() < seconds_between_signals) {
+    return false;
+  }
+  last_asked = now;
+  nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
 
 // Call `work(k)` for k from 0 to `n - 1`, each in a thread of its own, the first in this one; then
 // wait, and call `meanwhile` ten times a second. Threads end before this returns, so none exists

@@ -2,8 +2,10 @@
 
 #pragma once
 
-#include "epoch.hpp"
-#include "seeds.hpp"
+#include <type_traits>
+
+#include "linear/epoch.hpp"
+#include "linear/random.hpp"
 
 namespace SKLIQUID_INSTRUCTIONS {
 namespace {

@@ -6,8 +6,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "random.hpp"
-#include "trees.hpp"
+#include "trees/random.hpp"
+#include "trees/trees.hpp"
 
 namespace skliquid {
 namespace {

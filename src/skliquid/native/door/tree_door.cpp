@@ -3,16 +3,16 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
-#include <chrono>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <new>
 #include <vector>
 
-#include "arrays.hpp"
-#include "door.hpp"
-#include "threads.hpp"
-#include "trees.hpp"
+#include "door/arrays.hpp"
+#include "door/threads.hpp"
+#include "trees/trees.hpp"
 
 namespace skliquid {
 namespace {
@@ -22,19 +22,11 @@ using std::int64_t;
 using std::uint64_t;
 using std::uint8_t;
 
-constexpr double seconds_between_signals = 0.1;
 constexpr int64_t most_rows = std::numeric_limits<std::int32_t>::max();
 constexpr int64_t most_columns = feature_bits;
 constexpr int64_t most_classes = int64_t{1} << 24;
 constexpr int64_t rows_per_job = 512;
 constexpr double heaviest = 1e30;  // sums of squares are finite, also those of floats
-
-thread_local std::chrono::steady_clock::time_point last_asked;
-
-int64_t checked_threads(int64_t n_threads, int64_t n_jobs) {
-  require(n_threads >= 1 && n_threads <= most_threads, "n_threads must be from 1 to 1024.");
-  return n_threads < n_jobs ? n_threads : n_jobs > 1 ? n_jobs : 1;
-}
 
 // Do `n_jobs` jobs in some threads. The first error that a job throws is thrown here.
 template <class Job>
@@ -45,7 +37,7 @@ void do_jobs(int64_t n_jobs, int64_t n_threads, const Job& job) {
   {
     nb::gil_scoped_release no_gil;
     share(
-        checked_threads(n_threads, n_jobs),
+        usable_threads(n_threads, n_jobs),
         [&](int64_t thread) {
           const Stop stop{flag, thread == 0 ? is_interrupted : nullptr};
           for (int64_t k = queue++; k < n_jobs && !stop(); k = queue++) {
@@ -440,19 +432,7 @@ void to_probabilities_(nb::handle scores_, nb::handle probabilities_) {
 
 }  // namespace
 
-void ask_from_now_on() { last_asked = std::chrono::steady_clock::now(); }
-
-bool is_interrupted() {
-  const auto now = std::chrono::steady_clock::now();
-  if (std::chrono::duration<double>(now - last_asked).count() < seconds_between_signals) {
-    return false;
-  }
-  last_asked = now;
-  nb::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() != 0;
-}
-
-void add_trees(nb::module_& m) {
+void add_tree_functions(nb::module_& m) {
   nb::class_<CheckedTrees>(m, "Trees")
       .def(nb::init<nb::list, int64_t, int64_t, bool>(), nb::arg("parts"), nb::arg("n_outputs"),
            nb::arg("width"), nb::arg("is_sparse") = false);

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "epoch.hpp"
+#include "linear/epoch.hpp"
 
 namespace SKLIQUID_INSTRUCTIONS {
 namespace {

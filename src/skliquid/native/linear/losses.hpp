@@ -2,8 +2,8 @@
 
 #pragma once
 
-#include "linear.hpp"
-#include "vectors.hpp"
+#include "linear/kernels.hpp"
+#include "linear/vectors.hpp"
 
 namespace SKLIQUID_INSTRUCTIONS {
 namespace {

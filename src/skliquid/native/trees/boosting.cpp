@@ -7,9 +7,9 @@
 #include <limits>
 #include <memory>
 
-#include "exponential.hpp"
-#include "random.hpp"
-#include "trees.hpp"
+#include "trees/exponential.hpp"
+#include "trees/random.hpp"
+#include "trees/trees.hpp"
 
 namespace skliquid {
 namespace {

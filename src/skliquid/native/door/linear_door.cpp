@@ -3,24 +3,22 @@
 // Loops behind the door trust what they are given. An index that is out of range, or arrays whose
 // sizes do not fit each other, are a ValueError here.
 
-#include "door.hpp"
-
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
 
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <new>
 #include <vector>
 
-#include "arrays.hpp"
-#include "linear.hpp"
-#include "seeds.hpp"
-#include "threads.hpp"
+#include "door/arrays.hpp"
+#include "door/threads.hpp"
+#include "linear/kernels.hpp"
+#include "linear/random.hpp"
 
+namespace skliquid {
 namespace {
 
-using namespace skliquid;
 using Use = Array::Use;
 using std::int64_t;
 
@@ -253,11 +251,10 @@ void train(nb::handle coef, nb::handle average, nb::handle separators_, nb::hand
     check_in_range(separator.weights, importance.size(0), "weights");
     check_in_range(separator.first_row, X.rows.n_rows - n_rows + 1, "first_row");
   }
-  require(n_threads >= 1 && n_threads <= most_threads, "n_threads must be from 1 to 1024.");
 
   const Kernels& loops = kernels();
   const int64_t n_groups = training.n_chosen / loops.n_side_by_side(training);
-  n_threads = n_threads < n_groups ? n_threads : n_groups > 1 ? n_groups : 1;
+  n_threads = usable_threads(n_threads, n_groups);
   const auto room = static_cast<std::size_t>(loops.scratch_size(training));
   std::vector<std::vector<char>> scratch(static_cast<std::size_t>(n_threads));
   for (auto& each : scratch) each.resize(room);
@@ -447,24 +444,9 @@ void draw_seeds(nb::handle seeds_, nb::handle draws_) {
   }
 }
 
-nb::list instruction_sets() {
-  nb::list names;
-  int n = 0;
-  const Kernels* const* each = available_kernels(n);
-  for (int k = 0; k < n; ++k) names.append(each[k]->name);
-  return names;
-}
-
-void use_instructions(const std::string& name) {
-  if (choose_kernels(name.c_str())) return;
-  refuse("name must be one of instruction_sets(): got '" + name + "'.");
-}
-
 }  // namespace
 
-NB_MODULE(_core, m) {
-  m.doc() = "Inner loops of skliquid, compiled. Call them through skliquid.native.";
-  m.attr("SOURCES") = SKLIQUID_SOURCES;
+void add_linear_functions(nb::module_& m) {
   m.def("train", &train, nb::arg("coef"), nb::arg("average"), nb::arg("separators"),
         nb::arg("chosen"), nb::arg("rows"), nb::arg("labels"), nb::arg("importance"),
         nb::arg("row_norms"), nb::arg("orders"), nb::arg("settings"), nb::arg("n_threads"));
@@ -479,8 +461,6 @@ NB_MODULE(_core, m) {
   m.def("row_norms", &row_norms, nb::arg("rows"), nb::arg("coef"), nb::arg("norms"));
   m.def("cosines", &cosines, nb::arg("values"), nb::arg("factor"));
   m.def("draw_seeds", &draw_seeds, nb::arg("seeds"), nb::arg("draws"));
-  skliquid::add_trees(m);
-  m.def("instruction_sets", &instruction_sets);
-  m.def("use_instructions", &use_instructions, nb::arg("name"));
-  m.def("instructions", [] { return std::string(kernels().name); });
 }
+
+}  // namespace skliquid

@@ -14,10 +14,10 @@
 
 #pragma once
 
-#include "linear.hpp"
-#include "losses.hpp"
-#include "rows.hpp"
-#include "vectors.hpp"
+#include "linear/kernels.hpp"
+#include "linear/losses.hpp"
+#include "linear/rows.hpp"
+#include "linear/vectors.hpp"
 
 namespace SKLIQUID_INSTRUCTIONS {
 namespace {

@@ -1,0 +1,46 @@
+// Bins of numbers: how many edges of its column are below each number.
+
+#include <algorithm>
+
+#include "trees/trees.hpp"
+
+namespace skliquid {
+namespace {
+
+using std::int64_t;
+using std::uint8_t;
+
+template <class Number>
+void find_bins_of(const Number* X, int64_t n_rows, int64_t width, const double* edges,
+                  uint8_t* bins, int64_t first_column, int64_t end_column) {
+  constexpr int64_t block = 64;
+  for (int64_t start = 0; start < n_rows; start += block) {
+    const int64_t end = std::min(start + block, n_rows);
+    for (int64_t f = first_column; f < end_column; ++f) {
+      double own[n_bins];  // two more, so that halving ends evenly
+      std::copy(edges + f * most_edges, edges + (f + 1) * most_edges, own);
+      own[62] = own[63] = std::numeric_limits<double>::infinity();
+      uint8_t* to = bins + f * n_rows;
+      for (int64_t i = start; i < end; ++i) {
+        const auto x = static_cast<double>(X[i * width + f]);
+        int at = 0;
+        for (int step = 32; step > 0; step >>= 1) at += own[at + step - 1] < x ? step : 0;
+        to[i] = x != x ? missing_bin : static_cast<uint8_t>(at);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void find_bins(const double* X, int64_t n_rows, int64_t width, const double* edges, uint8_t* bins,
+               int64_t first_column, int64_t end_column) {
+  find_bins_of(X, n_rows, width, edges, bins, first_column, end_column);
+}
+
+void find_bins(const float* X, int64_t n_rows, int64_t width, const double* edges, uint8_t* bins,
+               int64_t first_column, int64_t end_column) {
+  find_bins_of(X, n_rows, width, edges, bins, first_column, end_column);
+}
+
+}  // namespace skliquid
