@@ -1,7 +1,7 @@
 """The native core: inner loops in C++, entered through one door that checks every array.
 
-``door/`` holds the checks. Everything else in Python that needs a compiled loop imports it from
-here.
+``linear/`` has the loops of linear voters, ``trees/`` those of trees, and ``door/`` the checks.
+Python code imports compiled functions from here.
 """
 
 import os
@@ -94,15 +94,15 @@ SEPARATOR = np.dtype(
 """A binary linear classifier without its coefficients: ``Separator`` in ``linear/kernels.hpp``."""
 
 MOST_DRAWS = 624 - 397
-"""How many draws a Mersenne twister makes of its seed alone."""
+"""Largest number of draws per seed: later ones depend on earlier output of a Mersenne twister."""
 
 SPLITTERS = ("random", "best", "mixed")
 
 MOST_EDGES = 62
-"""How many edges between bins a column has at most."""
+"""Largest number of edges between the bins of a column."""
 
 MOST_DENSE_CLASSES = 256
-"""With more classes, a leaf of a forest lists those that it knows, each with its value."""
+"""With more classes, a leaf of a forest stores pairs: a class and its value."""
 
 MISSING_BIN = 63
 """The bin of missing values."""
@@ -120,7 +120,7 @@ FOREST_TASK = np.dtype(
         ("weights", np.int64),
     ]
 )
-"""A tree to be grown: ``ForestTask`` in ``trees/trees.hpp``."""
+"""Parameters of a tree in a forest: ``ForestTask`` in ``trees/trees.hpp``."""
 
 BOOSTING_TASK = np.dtype(
     [
@@ -137,7 +137,7 @@ BOOSTING_TASK = np.dtype(
         ("scores", np.int64),
     ]
 )
-"""Trees to be grown one after the other: ``BoostingTask`` in ``trees/trees.hpp``."""
+"""Parameters of a sequence of boosted trees: ``BoostingTask`` in ``trees/trees.hpp``."""
 
 
 class Settings(NamedTuple):
@@ -157,7 +157,7 @@ class Settings(NamedTuple):
 
 
 class SparseRows(NamedTuple):
-    """Rows of a CSR matrix, as the core takes them."""
+    """Rows of a CSR matrix, in the form that the core accepts."""
 
     data: Any
     indices: Any
@@ -165,5 +165,5 @@ class SparseRows(NamedTuple):
     n_columns: int
 
 
-if "SKLIQUID_INSTRUCTIONS" in os.environ:  # to measure, or to rule out a processor's own faults
+if "SKLIQUID_INSTRUCTIONS" in os.environ:  # for benchmarks, or to rule out faults of a processor
     use_instructions(os.environ["SKLIQUID_INSTRUCTIONS"])

@@ -1,4 +1,4 @@
-// Arrays that Python hands over, checked: kind of numbers, dimensions, layout, who may write.
+// Checked arrays from Python: dtype, number of dimensions, memory layout, write access.
 
 #pragma once
 
@@ -12,7 +12,7 @@ namespace skliquid {
 
 namespace nb = nanobind;
 
-// Say which argument breaks which rule, the value, and the way out.
+// Raise a ValueError. The message names the argument, the rule, the value and the way out.
 [[noreturn]] inline void refuse(const std::string& message) {
   throw nb::value_error(message.c_str());
 }
@@ -23,7 +23,7 @@ inline void require(bool holds, const char* message) {
 
 inline std::string text(std::int64_t number) { return std::to_string(number); }
 
-// What numbers are called, and which letters of the buffer protocol stand for them.
+// The name of a dtype, and its format characters in the buffer protocol.
 template <class T>
 struct Kind;
 template <>
@@ -59,7 +59,8 @@ struct Kind<bool> {
   static constexpr const char *name = "bool", *letters = "?";
 };
 
-// A C-contiguous array of a Python object. The object cannot be resized while this exists.
+// A C-contiguous array that a Python object exports. The object cannot be resized while this
+// exists.
 class Array {
   Py_buffer buffer{};
   const char* name;
@@ -111,7 +112,7 @@ class Array {
     return static_cast<T*>(buffer.buf);
   }
 
-  // The numbers as float or double, whichever others are.
+  // Return the data as float or double, to match the precision of other arrays.
   void* as_real(bool is_single) const {
     return is_single ? static_cast<void*>(as<float>()) : static_cast<void*>(as<double>());
   }
@@ -122,7 +123,8 @@ class Array {
            text(size(dimension)) + ". Pass arrays that belong together.");
   }
 
-  // Every number from position `start` to `stop` is one of a range. All ends are excluded.
+  // Check that the numbers at positions `start` to `stop` are in the range from `first` to `end`.
+  // `stop` and `end` are excluded.
   template <class T>
   void expect_range(std::int64_t first, std::int64_t end, std::int64_t start,
                     std::int64_t stop) const {
@@ -142,7 +144,7 @@ class Array {
     expect_range<T>(first, end, 0, size(0));
   }
 
-  // What is written to must not be what something else is read from.
+  // Check that the arrays do not overlap, unless both are only read.
   void expect_apart(const Array& other) const {
     if (this == &other || (use == Use::read && other.use == Use::read)) return;
     const char *mine = static_cast<const char*>(buffer.buf),
@@ -179,7 +181,7 @@ class Array {
   }
 };
 
-// No array that is written to shares memory with another.
+// Check that no array that is written to shares memory with another.
 inline void expect_apart(const std::vector<const Array*>& arrays) {
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     for (std::size_t k = 0; k < i; ++k) arrays[i]->expect_apart(*arrays[k]);

@@ -1,7 +1,7 @@
-// The door: every call from Python comes in here, and every array is checked before any loop.
+// Python functions that call the linear kernels. They check every array before a kernel runs.
 //
-// Loops behind the door trust what they are given. An index that is out of range, or arrays whose
-// sizes do not fit each other, are a ValueError here.
+// Kernels trust their arguments. An index out of range, or arrays of inconsistent sizes, raise a
+// ValueError here.
 
 #include <nanobind/nanobind.h>
 
@@ -23,7 +23,7 @@ using Use = Array::Use;
 using std::int64_t;
 
 constexpr int64_t most_separators = int64_t{1} << 40;
-constexpr int64_t padding = 8;  // rows of coefficients end with fewer zeros than that
+constexpr int64_t padding = 8;  // a row of coefficients ends with fewer zeros than this
 
 // Rows of X, dense (an array) or sparse (data, indices, indptr, n_columns).
 class CheckedRows {
@@ -44,7 +44,7 @@ class CheckedRows {
 
  public:
   Rows rows{};
-  int64_t longest = 0;  // numbers in a row
+  int64_t longest = 0;  // most values stored in a row
 
   CheckedRows(nb::handle object, int64_t width, bool is_single) {
     try {
@@ -110,7 +110,7 @@ class CheckedRows {
              " numbers. Build X with scipy.sparse.csr_array.");
     }
     indices.expect_range<std::int32_t>(0, n_columns, starts[0], n_stored);
-    // a pointer that is not null says that rows are sparse, also where they hold no number
+    // rows are sparse if this pointer is not null, even if they store no values
     static const std::int32_t no_index = 0;
     if (!rows.indices) rows.indices = &no_index;
   }
@@ -148,7 +148,7 @@ class CheckedSeparators {
   }
 };
 
-// Indices of separators, each at most once: two threads must not train the same.
+// Check that indices of separators are unique: two threads must not train the same separator.
 void check_chosen(const Array& chosen, int64_t n_separators) {
   chosen.expect_range<int64_t>(0, n_separators);
   std::vector<bool> is_taken(static_cast<std::size_t>(n_separators));
@@ -173,7 +173,7 @@ template <class T>
 T setting(nb::handle settings, int k, const char* name) {
   T value{};
   if (!nb::try_cast(nb::handle(PyTuple_GetItem(settings.ptr(), k)), value)) {
-    refuse(std::string("settings must hold numbers: ") + name + " is none.");
+    refuse(std::string("settings must hold numbers: ") + name + " has another type.");
   }
   return value;
 }
@@ -291,7 +291,7 @@ void count_steps(nb::handle coef, nb::handle average, nb::handle separators_, nb
                         n_rows, average_from);
 }
 
-// Coefficients that vote, and where votes go.
+// Coefficients of voters, and the arrays that receive their votes.
 class CheckedVoting {
   Array coef, intercept, separators, row_norms, votes, doubtful;
 
@@ -385,7 +385,7 @@ void vote_by_scores(nb::handle scores_, int64_t start, nb::handle coef, nb::hand
   kernels().vote_by_scores(voting, numbers, n);
 }
 
-// Return whether a column comes twice in a sparse row.
+// Return whether a sparse row stores a column twice.
 bool has_repeated_columns(const Rows& rows) {
   bool is_sorted = true;
   for (int64_t row = 0; row < rows.n_rows; ++row) {
@@ -405,9 +405,9 @@ bool has_repeated_columns(const Rows& rows) {
   return false;
 }
 
-// Fill in the length of each row, a little more than zero at least. All are infinite when a column
-// comes twice in a sparse row, which may then be longer than what it holds: no bound would hold,
-// and all sums are taken in order.
+// Fill in the length of each row, plus a tiny number. If a sparse row stores a column twice, its
+// values do not give its length, and no error bound holds. Then all lengths are infinite, and all
+// sums are computed in order.
 void row_norms(nb::handle rows, nb::handle coef_, nb::handle norms_) {
   const Array coef(coef_, "coef", 2, Use::read), norms(norms_, "norms", 1, Use::write);
   const bool is_single = coef.holds<float>();

@@ -41,10 +41,10 @@ inline bool is_interrupted() {
   return PyErr_CheckSignals() != 0;
 }
 
-// Call `work(k)` for k from 0 to `n - 1`, each in a thread of its own, the first in this one; then
-// wait, and call `meanwhile` ten times a second. Threads end before this returns, so none exists
-// that a forked process could miss. Where the system gives fewer threads than asked for, those that
-// started share the work: `work` takes from a common queue, and must not throw.
+// Call `work(0)` in this thread, and `work(k)` for k from 1 to `n - 1` in a new thread each. Then
+// wait, and call `meanwhile` ten times a second. All threads end before this returns, because a
+// forked process would lose them. If the system provides fewer threads than requested, the running
+// ones do all the work: `work` takes jobs from a shared queue. It must not throw.
 template <class Work, class Meanwhile>
 void share(std::int64_t n, const Work& work, const Meanwhile& meanwhile) {
   std::vector<std::thread> helpers;
@@ -62,7 +62,7 @@ void share(std::int64_t n, const Work& work, const Meanwhile& meanwhile) {
       });
     }
   } catch (...) {
-    // no thread or no memory for one: the queue is emptied by those who came
+    // no more threads or memory: the running threads empty the queue
   }
   work(0);
   {

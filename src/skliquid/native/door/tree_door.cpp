@@ -1,4 +1,5 @@
-// The door to the trees: every array and every node is checked before any loop.
+// Python functions that call the tree kernels. They check every array and every node before a
+// kernel runs.
 
 #include <nanobind/nanobind.h>
 
@@ -26,9 +27,10 @@ constexpr int64_t most_rows = std::numeric_limits<std::int32_t>::max();
 constexpr int64_t most_columns = feature_bits;
 constexpr int64_t most_classes = int64_t{1} << 24;
 constexpr int64_t rows_per_job = 512;
-constexpr double heaviest = 1e30;  // sums of squares are finite, also those of floats
+constexpr double heaviest = 1e30;  // fits into a float, and sums of its squares into a double
 
-// Do `n_jobs` jobs in some threads. The first error that a job throws is thrown here.
+// Run `n_jobs` jobs in threads. If a job runs out of memory, the others stop, and this throws
+// `bad_alloc`.
 template <class Job>
 void do_jobs(int64_t n_jobs, int64_t n_threads, const Job& job) {
   std::atomic<int64_t> queue{0};
@@ -43,7 +45,7 @@ void do_jobs(int64_t n_jobs, int64_t n_threads, const Job& job) {
           for (int64_t k = queue++; k < n_jobs && !stop(); k = queue++) {
             try {
               job(k, stop);
-            } catch (...) {  // only memory can lack
+            } catch (...) {  // jobs throw only if memory runs out
               lacks_memory.store(true);
               flag.store(true);
             }
@@ -57,7 +59,7 @@ void do_jobs(int64_t n_jobs, int64_t n_threads, const Job& job) {
   if (lacks_memory.load()) throw std::bad_alloc();
 }
 
-// Bins, edges and labels of the rows that trees grow on.
+// Checked bins, edges, labels and weights of the training rows.
 class CheckedColumns {
   Array bins, edges, kinds, labels, weights;
   std::unique_ptr<Array> features;
@@ -98,8 +100,8 @@ class CheckedColumns {
   }
 
  private:
-  // Each column stands for features: the first of its row, or in a column of ones those of its
-  // bins.
+  // A column represents one feature, the first in its row of `features`. A one-hot column
+  // represents one feature per bin.
   void check_features(nb::handle features_) {
     features = std::make_unique<Array>(features_, "features", 2, Use::read);
     features->expect_size(0, columns.n_columns, "rows");
@@ -108,7 +110,7 @@ class CheckedColumns {
     columns.features = features->as<std::int32_t>();
   }
 
-  // Edges rise, and each bin has one below it.
+  // Check that edges increase, that bins exist, and that weights are in range.
   void check_bins() const {
     for (int64_t f = 0; f < columns.n_columns; ++f) {
       require(columns.holds(f) != Holds::ones || columns.features,
@@ -123,7 +125,7 @@ class CheckedColumns {
       require(own[0] == own[0], "edges must be numbers.");
       const int n_used = n_used_bins(columns, f);
       const uint8_t* b = columns.column(f);
-      // in a column of ones no value is missing
+      // a one-hot column has no missing values
       const int allowed = columns.holds(f) == Holds::ones ? 0 : missing_bin;
       uint8_t wrong = 0;
       for (int64_t i = 0; i < columns.n_rows; ++i) {
@@ -138,7 +140,8 @@ class CheckedColumns {
   }
 };
 
-// A task as numpy holds it: records of eight bytes a field.
+// Tasks as NumPy stores them, in fields of eight bytes: FOREST_TASK and BOOSTING_TASK in
+// `native/__init__.py`.
 struct ForestRecord {
   uint64_t seed;
   int64_t n_drawn, n_tried, min_leaf, splitter, weights;
@@ -171,7 +174,7 @@ nb::bytes bytes_of(const void* data, std::size_t n_bytes) {
   return nb::bytes(static_cast<const char*>(data), n_bytes);
 }
 
-// Trees as Python keeps them: a list of pairs of bytes, nodes and values.
+// Convert trees for Python: a list of pairs of bytes, nodes and values.
 nb::list trees_of(const Grown& grown) {
   nb::list trees;
   const Node* node = grown.nodes.data();
@@ -204,7 +207,7 @@ nb::list grow_forest(nb::handle bins, nb::handle edges, nb::handle kinds, nb::ha
     check_task(r.splitter >= 0 && r.splitter <= 2, "splitter must be from 0 to 2.");
     check_task(r.weights >= -1 && r.weights < checked.n_weights,
                "weights must be a row of the weights, or -1.");
-    const int64_t min_leaf = std::min(r.min_leaf, r.n_drawn);  // which is as much as more
+    const int64_t min_leaf = std::min(r.min_leaf, r.n_drawn);  // more has the same effect
     tasks.push_back({r.seed, r.n_drawn, r.n_tried, min_leaf, static_cast<Splitter>(r.splitter),
                      checked.weights_of(r.weights)});
   }
@@ -265,7 +268,7 @@ nb::list grow_sequences(nb::handle bins, nb::handle edges, nb::handle kinds, nb:
   return results;
 }
 
-// The trees of a voter, checked when this is made: what they hold cannot change afterwards.
+// The trees of a voter. The constructor checks them, and they cannot change afterwards.
 class CheckedTrees {
  public:
   Trees trees;
@@ -320,12 +323,12 @@ class CheckedTrees {
         step = {std::numeric_limits<double>::infinity(), 0, static_cast<std::uint32_t>(i)};
         continue;
       }
-      // children come after their parent, so every way ends
+      // children follow their parent, so every path ends
       require(node.next > i && node.next + std::size_t{1} < n, "nodes must have later children.");
       require(static_cast<int64_t>(node.feature & feature_bits) < width,
               "nodes must split columns that exist.");
       is_simple &= !(node.feature & is_categorical);
-      for (std::size_t child : {node.next, node.next + 1}) {  // which may have several parents
+      for (std::size_t child : {node.next, node.next + 1}) {  // a child may have several parents
         depth[child] = depth[i] + 1 > depth[child] ? depth[i] + 1 : depth[child];
       }
       step = {0.0, node.feature & feature_bits, node.next};
@@ -334,7 +337,7 @@ class CheckedTrees {
     trees.depths.push_back(is_simple ? static_cast<int64_t>(most) : -1);
   }
 
-  // The first number of each pair is an output, or behind the last for all.
+  // Check the first number of each pair: an output, or `n_outputs` for all outputs.
   void check_pairs(std::size_t start) const {
     const auto most = static_cast<float>(trees.n_outputs);
     for (std::size_t k = start; k < trees.values.size(); k += 2) {
@@ -368,11 +371,11 @@ void add_up_all(const std::vector<const CheckedTrees*>& voters, const Number* X,
   });
 }
 
-// Add the values of the trees of each voter to its sums.
+// Add the leaf values of the trees of each voter to its sums.
 void add_up_trees(nb::list voters_, nb::handle X_, nb::handle sums_, int64_t n_threads) {
   const Array X(X_, "X", 2, Use::read), sums(sums_, "sums", 3, Use::write);
   expect_apart({&X, &sums});
-  std::vector<nb::object> kept;  // others may change the list meanwhile
+  std::vector<nb::object> kept;  // another thread may change the list meanwhile
   std::vector<const CheckedTrees*> voters;
   for (nb::handle each : voters_) {
     const CheckedTrees* trees = nullptr;

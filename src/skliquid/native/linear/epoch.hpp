@@ -1,16 +1,17 @@
-// One epoch of one separator, or of four side by side.
+// One epoch of SGD for one separator, or for four side by side.
 //
-// Four separators take the same steps on different rows, and every number is one per separator.
-// While one waits for a sum, the others go on. No branch has to be predicted: a separator whose
-// prediction is right adds zero.
+// Four separators take the same steps on different rows. Each variable has one number per
+// separator. While one separator waits for a sum, the others continue. There is no branch to
+// predict: a separator whose prediction is correct adds zero.
 //
-// The readable version of this loop is `linear_reference.py`. Bits are scikit-learn's by these
-// rules:
-// - sums that coefficients depend on are taken in order, additions are element by element;
-// - hinge and perceptron steps depend on a score only through a threshold, so a sum in any order
-//   will do unless the score is within the error bound, in which case it is taken again in order;
-// - the stopping rule depends on the objective only through a comparison, so any order will do, and
-//   the bound of the error, `doubt`, tells when it does not.
+// The readable version of this loop is pools/linear/reference.py. Results have the same bits as
+// scikit-learn's, by these rules:
+// - Sums that coefficients depend on are computed in order. Additions are element by element.
+// - Hinge and perceptron steps compare a score with a threshold. A sum in any order is enough,
+//   unless the score is within the error bound of the threshold: then it is computed again in
+//   order.
+// - The stopping rule compares objectives. Sums in any order are enough, unless the difference is
+//   within the error bound, `doubt`.
 
 #pragma once
 
@@ -24,43 +25,42 @@ namespace {
 
 using skliquid::Verdict;
 
-constexpr int most_factors = 512;  // between 1 and 2: their product does not overflow
-constexpr int64_t rows_ahead = 3;  // to prefetch
-constexpr int64_t fits_second_cache =
-    1 << 18;  // numbers, of which prefetching costs more than it saves
+constexpr int most_factors = 512;  // each from 1 to 2, so their product does not overflow
+constexpr int64_t rows_ahead = 3;  // rows are prefetched this far ahead
+// Up to this many numbers, rows stay in the second cache, and prefetching costs more than it saves.
+constexpr int64_t fits_second_cache = 1 << 18;
 
 template <class Real>
 constexpr bool is_single = sizeof(Real) == sizeof(float);
 
-// The precision of coefficients, and the scale below which scikit-learn multiplies them out.
+// The precision of coefficients, and the scale below which scikit-learn multiplies it into them.
 template <class Real>
 constexpr double precision = is_single<Real> ? 1.1920928955078125e-07 : epsilon;
 template <class Real>
 constexpr double smallest_scale = is_single<Real> ? 1e-6 : 1e-9;
 
-// By what part of its length a sum in any order may differ from one in order.
+// Return the relative error bound of a sum in any order, compared with the sum in order.
 SKLIQUID_INLINE double slack_of(int64_t width) { return static_cast<double>(width + 32) * epsilon; }
 
-// A separator in training, and where it stands between two epochs.
+// A separator in training: its state between two epochs.
 template <class Real>
 struct Lane {
   skliquid::Separator* separator;
   Real *w, *average;
   const Real *label, *importance;
   int64_t first_row;
-  std::int32_t *base, *order, *spare;  // the shuffle, its latest composition, room for the next
+  std::int32_t *base, *order, *spare;  // the shuffle, the order of this epoch, room for the next
   int64_t epoch, n_worse;
   Verdict verdict;
-  double is_idle;  // 1 when its separator is done and no other is waiting
+  double is_idle;  // 1 if its separator is done and the queue is empty
   double alpha, eta0, steps;
   double intercept, average_intercept;
-  double scale;    // of the coefficients, which are `scale * w`
-  double squared;  // length of the coefficients
+  double scale;    // the coefficients are `scale * w`
+  double squared;  // squared length of the coefficients
   double average_a, average_b;
   double objective, doubt;
-  double
-      blur;  // what scikit-learn may have rounded off `squared` of the coefficients it began with
-  double reach;  // times the length of a row: the error of a sum in any order; the largest so far
+  double blur;   // relative rounding error of scikit-learn's `squared` of the first coefficients
+  double reach;  // times a row's length, the error bound of a sum in any order; the largest so far
   double best, best_doubt;
 };
 
@@ -72,14 +72,14 @@ SKLIQUID_INLINE Numbers<n_lanes> of(Lanes<n_lanes, Real> lanes, Member member) {
   return numbers<n_lanes>([&](int k) { return static_cast<double>(lanes[k]->*member); });
 }
 
-// Return the number of the step that each separator takes next, from 1.
+// Return the number of the next step of each separator, counted from 1.
 template <int n_lanes, class Real>
 SKLIQUID_INLINE Numbers<n_lanes> next_step(Lanes<n_lanes, Real> lanes, int64_t n_rows) {
   return numbers<n_lanes>(
       [&](int k) { return lanes[k]->steps + static_cast<double>(lanes[k]->epoch * n_rows); });
 }
 
-// Products of coefficients and rows: those of one separator, or of four.
+// Dot products of coefficients and rows, for one separator or for four.
 
 template <int n_lanes, class Rows, class Real>
 SKLIQUID_INLINE Numbers<n_lanes> dots_in_order(Lanes<n_lanes, Real> lanes, const Rows& X,
@@ -107,8 +107,8 @@ SKLIQUID_INLINE Numbers<n_lanes> dots_in_any_order(Lanes<n_lanes, Real> lanes, c
   }
 }
 
-// Add `factor` times its row to the coefficients of each separator. Return products with the rows
-// that follow, and the squares of the coefficients.
+// Add `factor` times its row to the coefficients of each separator. Return dot products with the
+// next rows, and fill in the sums of squared coefficients.
 template <bool in_order, bool counts_squares, int n_lanes, class Rows, class Real>
 SKLIQUID_INLINE Numbers<n_lanes> add_rows(Lanes<n_lanes, Real> lanes, const Rows& X,
                                           const int64_t (&row)[n_lanes],
@@ -148,8 +148,8 @@ SKLIQUID_INLINE Numbers<n_lanes> add_rows(Lanes<n_lanes, Real> lanes, const Rows
   }
 }
 
-// Multiply out the scales that are too small. Bounds shrink with the coefficients. What went into
-// an average before cannot be corrected here: such a separator is left to scikit-learn.
+// Multiply scales that are too small into the coefficients. Error bounds shrink with them. An
+// average that has begun cannot be corrected here: such a separator is left to scikit-learn.
 template <int n_lanes, class Real>
 void fold_scales(Lanes<n_lanes, Real> lanes, int64_t width, const Numbers<n_lanes>& average_a,
                  Numbers<n_lanes>& scale, Numbers<n_lanes>& reach, Numbers<n_lanes>& farthest) {
@@ -164,7 +164,7 @@ void fold_scales(Lanes<n_lanes, Real> lanes, int64_t width, const Numbers<n_lane
   }
 }
 
-// How far scores may be from those in order, once they are rounded.
+// Return the error bound of rounded scores, compared with scores from sums in order.
 template <class Real, class Value>
 SKLIQUID_INLINE Value nearness(const Value& score, const Value& intercept, const Value& reach,
                                const Value& row_norm, const Value& scale) {
@@ -183,9 +183,9 @@ void take_epoch(Lanes<n_lanes, typename Rows::Real> lanes, const Rows& X, const 
   using Real = typename Rows::Real;
   using Value = Numbers<n_lanes>;
   using Member = double Lane<Real>::*;
-  // In double precision the length after a step follows from that before it. In single precision
-  // that would miss how sums were rounded; of sparse rows scikit-learn counts the row's columns
-  // only.
+  // In double precision, the length after a step follows from the length before it. In single
+  // precision, that would ignore how coefficients were rounded. For sparse rows, scikit-learn sums
+  // only over the columns of the row.
   constexpr bool counts_squares = watches && (is_single<Real> || Rows::is_sparse);
   const auto member = [&](Member which) { return of<n_lanes>(lanes, which); };
   const Value zero = alike<n_lanes>(0.0), one = alike<n_lanes>(1.0), two = one + one;
@@ -275,12 +275,12 @@ void take_epoch(Lanes<n_lanes, typename Rows::Real> lanes, const Rows& X, const 
     if (averages) {
       const Value pull = (0.0 - rounded<Real>(update)) / scale;
       for_each_lane<n_lanes>([&](int k) SKLIQUID_INLINED {
-        if (lane(pull, k) == 0.0) return;  // as for most rows of most separators
+        if (lane(pull, k) == 0.0) return;  // most rows of most separators
         add_to_average(lanes[k]->average, X, row[k], lane(average_a, k), lane(pull, k));
       });
       const Value n_averaged = t - static_cast<double>(settings.average_from) + 1.0;
       const Value share = 1.0 / rounded<Real>(n_averaged);
-      const Value grown = average_b / (1.0 - share);  // infinite for the first, and then not used
+      const Value grown = average_b / (1.0 - share);  // infinite at the first step, unused there
       average_b = where_at_most(two, n_averaged, grown, average_b);
       average_a += where_at_most(one, n_averaged, share * average_b * scale, zero);
       mean += where_at_most(one, n_averaged, (intercept - mean) / n_averaged, zero);

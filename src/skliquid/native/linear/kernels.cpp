@@ -1,6 +1,9 @@
-// The kernels for one instruction set. This file is compiled once for each; SKLIQUID_INSTRUCTIONS
-// names it, and is the namespace of all that is compiled, so that the linker never takes a function
-// made for one processor where another was meant.
+// The kernels for one instruction set: training, voting, row norms, and the cosines of random
+// Fourier features.
+//
+// This file is compiled once per instruction set. SKLIQUID_INSTRUCTIONS is its name, and the
+// namespace of everything compiled for it, so that the linker cannot mix up functions for different
+// processors.
 
 #include <cmath>
 #include <cstdint>
@@ -18,7 +21,7 @@ constexpr double one_over_pi = 0.3183098861837907;
 constexpr double pi_in_three[] = {0x1.921fb54p+1, 0x1.10b46118p-29, 0x1.313198a2e0370p-60};
 constexpr double farthest_by_polynomial = 1e6;
 
-// Factors of the polynomial of a sine, the highest first: (-1)^k / (2k + 1)!, k from 10 to 1.
+// Coefficients of the sine polynomial, the highest power first: (-1)^k / (2k + 1)!, k from 10 to 1.
 constexpr double sine[] = {
     1.0 / 51090942171709440000.0,
     -1.0 / 121645100408832000.0,
@@ -32,7 +35,7 @@ constexpr double sine[] = {
     -1.0 / 6.0,
 };
 
-// `linear_reference.cosine`, number for number.
+// The readable version is `cosine` in pools/linear/reference.py.
 inline double cosine(double x) {
   double half = 0.5 * x;
   const double turns = std::floor(half * one_over_pi + 0.5);
@@ -44,11 +47,11 @@ inline double cosine(double x) {
   return 1.0 - 2.0 * (its_sine * its_sine);
 }
 
-// Turn each number into `factor` times its cosine.
+// Replace each number by `factor` times its cosine.
 inline void cosines(double* values, std::int64_t n, double factor) {
   std::int64_t n_far = 0;
   for (std::int64_t i = 0; i < n; ++i) n_far += !(std::fabs(values[i]) <= farthest_by_polynomial);
-  if (n_far == 0) {  // the loop without a branch takes several at a time
+  if (n_far == 0) {  // without a branch, compilers vectorize the loop
     for (std::int64_t i = 0; i < n; ++i) values[i] = factor * cosine(values[i]);
     return;
   }

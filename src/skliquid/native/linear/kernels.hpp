@@ -1,7 +1,6 @@
-// What the linear kernels take: rows, separators, settings. Plain data, no code.
-//
-// A separator is one binary linear classifier. A voter has one, or one per class when there are
-// more than two classes.
+// Arguments of the linear kernels (rows, separators, settings), and the table of kernels.
+// A separator is one binary linear classifier. A voter has one, or one per class if there are more
+// than two classes.
 
 #pragma once
 
@@ -13,8 +12,8 @@ namespace skliquid {
 enum class Loss : std::int64_t { hinge, perceptron, squared_hinge, modified_huber, log_loss };
 enum class LearningRate : std::int64_t { constant, optimal, invscaling };
 
-// How training of a separator ended. Doubtful: rounding decides when to stop, so the caller has to
-// ask scikit-learn. Overflown: a coefficient is not finite.
+// How the training of a separator ended. Doubtful: rounding errors decide when to stop, so the
+// caller must repeat the training with scikit-learn. Overflown: a coefficient is not finite.
 enum class Verdict : std::int64_t { settled, doubtful, overflown };
 
 // Hyperparameters that all separators of a call share.
@@ -26,15 +25,15 @@ struct Settings {
   bool penalty_counts;    // in the stopping rule
   double intercept_step;  // 0 without intercept
   bool shuffles;
-  std::int64_t average_from;  // 0: no averages
+  std::int64_t average_from;  // 0: no averaging
   std::int64_t max_iter;
-  double tol;  // minus infinity: all epochs are taken
+  double tol;  // minus infinity: train for `max_iter` epochs
   std::int64_t n_iter_no_change;
 };
 
-// A separator, apart from its coefficients. `problem` and `weights` are rows of the labels and of
-// the sample weights, `first_row` is where its rows begin in X. With averages, the fields after
-// `shows_average` hold what `count_steps` needs.
+// A separator without its coefficients. `problem` and `weights` are row indices into the labels and
+// the sample weights, `first_row` is the first of its rows in X. With averaging, `count_steps` uses
+// the fields after `shows_average`.
 struct Separator {
   double alpha;
   double eta0;
@@ -54,8 +53,8 @@ struct Separator {
   double new_intercept;
 };
 
-// Rows of X: dense when `indices` is null, else CSR. Values are float or double, as coefficients
-// are.
+// Rows of X: dense if `indices` is null, else CSR. Values have the type of the coefficients, float
+// or double.
 struct Rows {
   const void* values;
   const std::int32_t* indices;
@@ -66,7 +65,7 @@ struct Rows {
 
 struct Separators {
   void* coef;     // one row per separator
-  void* average;  // the same, or nothing without averages
+  void* average;  // the same; empty without averaging
   Separator* each;
   std::int64_t n_separators;
   std::int64_t width;  // of a row of coefficients
@@ -78,14 +77,14 @@ struct Training {
   const std::int64_t* chosen;
   std::int64_t n_chosen;
   Rows rows;
-  std::int64_t n_rows;     // that a separator trains on
+  std::int64_t n_rows;     // per separator
   const void* labels;      // one row per problem
   const void* importance;  // sample weights, one row per value of Separator::weights
   const double* row_norms;
-  std::int32_t* orders;  // shuffled orders that are kept between calls
+  std::int32_t* orders;  // shuffled orders, kept between calls
   std::int64_t n_orders;
   Settings settings;
-  // Set by whoever runs it: the next of `chosen`, and whether the user wants to stop.
+  // Shared by threads: the position of the next separator in `chosen`, and whether to stop.
   std::atomic<std::int64_t>* queue;
   std::atomic<bool>* stop;
 };
@@ -98,7 +97,7 @@ struct Voting {
   const std::int64_t* separators;  // those of the first voter, then those of the second, ...
   std::int64_t n_voters;
   std::int64_t n_separators;  // per voter
-  std::int64_t n_terms;       // the most numbers that a score sums up
+  std::int64_t n_terms;       // largest number of terms in a score
   const double* row_norms;
   std::int64_t n_rows;
   void* votes;  // one row per voter, `vote_stride` votes long
@@ -109,10 +108,11 @@ struct Voting {
 
 constexpr int max_lanes = 4;
 
-// Added to every length: squares of less may underflow, and bounds would then rest on nothing.
+// Added to every length. Squares of smaller numbers may underflow, and error bounds would be too
+// small.
 constexpr double shortest = 1e-145;
 
-// Loops that exist once per instruction set.
+// The kernels of one instruction set.
 struct Kernels {
   const char* name;
   std::int64_t (*n_side_by_side)(const Training&);

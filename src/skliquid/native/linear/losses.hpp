@@ -13,7 +13,7 @@ using skliquid::Loss;
 using skliquid::Settings;
 
 constexpr double largest_gradient = 1e12;
-constexpr double lowest_score = -37.0;  // below, log_loss of scikit-learn is the exponential alone
+constexpr double lowest_score = -37.0;  // below, scikit-learn's log_loss is only the exponential
 constexpr double smallest_double = 5e-324;
 
 SKLIQUID_INLINE bool has_threshold(const Settings& s) {
@@ -24,7 +24,7 @@ SKLIQUID_INLINE bool watches_objective(const Settings& s) {
   return s.tol > -INFINITY && s.max_iter > 1;
 }
 
-// The first step of the schedule "optimal".
+// Return the first step number of the schedule "optimal": `optimal_init` in scikit-learn.
 SKLIQUID_INLINE double optimal_start(double alpha) {
   return alpha > 0 ? 1.0 / (std::sqrt(1.0 / std::sqrt(alpha)) * alpha) : 0.0;
 }
@@ -42,20 +42,20 @@ SKLIQUID_INLINE Numbers<n_lanes> step_size(const Settings& s, const Numbers<n_la
   if (s.learning_rate == LearningRate::optimal) return 1.0 / (alpha * (start + t - 1.0));
   if (s.learning_rate == LearningRate::constant) return eta0;
   const double first = std::pow(lane(t, 0), s.power_t);
-  return eta0 / numbers<n_lanes>([&](int k) {  // separators that begin together share one power
+  return eta0 / numbers<n_lanes>([&](int k) {  // separators at the same step share one power
            return lane(t, k) == lane(t, 0) ? first : std::pow(lane(t, k), s.power_t);
          });
 }
 
-// A smooth loss of predictions, and its slope. The loss is `loss` plus the logarithm of `factor`:
-// one logarithm of a product of factors is cheaper than one per step.
+// A smooth loss of predictions, and its derivative `slope`. The loss is `loss` plus the logarithm
+// of `factor`: one logarithm of a product of factors is cheaper than one logarithm per step.
 template <int n_lanes>
 struct Smooth {
   Numbers<n_lanes> slope, loss, factor;
 };
 
-// Labels are 0 and 1 for log_loss, else -1 and 1. Comparisons with what is not a number take the
-// same side as scikit-learn's.
+// Labels are 0 and 1 for log_loss, else -1 and 1. Comparisons with NaN have the same results as in
+// scikit-learn.
 template <int n_lanes>
 SKLIQUID_INLINE Smooth<n_lanes> smooth_loss(Loss kind, const Numbers<n_lanes>& y,
                                             const Numbers<n_lanes>& p) {

@@ -1,4 +1,4 @@
-// Random numbers, drawn as numpy and scikit-learn draw them.
+// Random numbers with the same bits as in NumPy and scikit-learn.
 
 #pragma once
 
@@ -21,11 +21,11 @@ inline void shuffle(std::uint32_t seed, std::int32_t* order, std::int64_t n) {
   }
 }
 
-// The first numbers of a Mersenne twister do not depend on those before: 624 - 397 of them.
+// The first 624 - 397 numbers of a Mersenne twister do not depend on earlier ones.
 constexpr std::int64_t most_draws = 227;
 
-// Fill in the first draws of `RandomState(seed).randint(2**31 - 1)`. A draw that numpy would
-// reject, one in two thousand million, becomes -1.
+// Fill in the first draws of `RandomState(seed).randint(2**31 - 1)`. A draw that NumPy may
+// reject, one in a billion, becomes -1.
 inline void legacy_draws(std::uint32_t seed, std::int64_t n_draws, std::int64_t* draws) {
   std::uint32_t words[398 + most_draws];
   words[0] = seed;

@@ -1,8 +1,8 @@
 // Sums and additions over rows of X, dense or sparse.
 //
-// Additions to coefficients are element by element, each rounded on its own. Sums are in order, as
-// scikit-learn takes them, or in any order where the name says so: then several elements are added
-// at once, and the caller knows a bound of the difference.
+// Additions to coefficients are element by element, each rounded separately. Sums are in order, as
+// in scikit-learn, or in any order if the name says so. Those add several elements at once, and the
+// caller knows a bound of the difference.
 
 #pragma once
 
@@ -16,7 +16,7 @@ using skliquid::shortest;
 using std::int64_t;
 
 constexpr double epsilon = 2.220446049250313e-16;  // 2^-52
-constexpr double smallest_square = 1e-258;         // of a length beside which `shortest` vanishes
+constexpr double smallest_square = 1e-258;         // for larger squares, `shortest` is negligible
 
 template <class T>
 struct DenseRows {
@@ -40,7 +40,7 @@ struct SparseRows {
       : values(static_cast<const Real*>(rows.values)), indices(rows.indices), indptr(rows.indptr) {}
 };
 
-// Sums of products. A product of singles is a single, as in scikit-learn; the sum is a double.
+// Dot products. A product of floats is a float, as in scikit-learn; the sum is a double.
 
 template <class Real>
 SKLIQUID_INLINE double dot_in_order(const Real* w, const DenseRows<Real>& X, int64_t row) {
@@ -57,7 +57,7 @@ SKLIQUID_INLINE double dot_in_order(const Real* w, const SparseRows<Real>& X, in
   return sum;
 }
 
-// Eight sums, and one of what is left of the row behind its last whole block.
+// Eight sums over the whole blocks of a row, and one sum over the rest of the row.
 struct Sums {
   Doubles block = spread(0.0);
   double rest = 0.0;
@@ -68,7 +68,7 @@ SKLIQUID_INLINE Sums dot_in_any_order(const Real* w, const DenseRows<Real>& X, i
   const Real* x = X[row];
   Sums even, odd;
   int64_t j = 0;
-  for (; j + 2 * block_size <= X.width; j += 2 * block_size) {  // two chains do not wait
+  for (; j + 2 * block_size <= X.width; j += 2 * block_size) {  // two independent chains
     even.block += widened(load(w + j) * load(x + j));
     odd.block += widened(load(w + j + block_size) * load(x + j + block_size));
   }
@@ -112,21 +112,22 @@ SKLIQUID_INLINE double squared_length(const Real* w, int64_t width) {
 
 // Additions.
 
-// Add `factor` times a row to coefficients. Return the squares of those that changed, which
-// scikit-learn rounds to the precision of the data.
+// Add `factor` times a row to coefficients. Return the sum of squares of the changed ones. Each
+// square is rounded to the precision of the data, as in scikit-learn.
 template <class Real>
 SKLIQUID_INLINE double add_row(Real* w, const SparseRows<Real>& X, int64_t row, double factor) {
   double squares = 0.0;
   for (int64_t k = X.indptr[row]; k < X.indptr[row + 1]; ++k) {
     Real& coefficient = w[X.indices[k]];
     coefficient = static_cast<Real>(coefficient + static_cast<double>(X.values[k]) * factor);
-    squares += coefficient * coefficient;  // at once: a column may come twice in a row
+    squares += coefficient * coefficient;  // here, because a row may store a column twice
   }
   return squares;
 }
 
-// Add `factor` times eight numbers of `x` to `w`, and return these. With a factor of zero and
-// `zero` = -0.0, which leaves every number as it is, the sign of a zero too; else `zero` is 0.0.
+// Add `factor` times eight numbers of `x` to `w`, and return the sums. If the factor is zero,
+// `zero` is -0.0, which leaves every number unchanged, including the sign of a zero. Else `zero` is
+// 0.0.
 template <class Real>
 SKLIQUID_INLINE Block<Real> add_block(Real* w, const Real* x, const Doubles& factor,
                                       const Doubles& zero) {
@@ -141,8 +142,8 @@ SKLIQUID_INLINE Real added(Real w, Real x, double factor, double zero) {
   return static_cast<Real>(w + either_bits(static_cast<double>(x) * factor, zero));
 }
 
-// Add `factor` times a row to coefficients, and return their products with the row that follows and
-// their squares, in any order: one pass instead of two.
+// Add `factor` times a row to coefficients. Fill in their dot product with the next row and their
+// sum of squares, in any order: one pass instead of two.
 template <bool counts_squares, class Real>
 SKLIQUID_INLINE void add_and_look_ahead(Real* w, const DenseRows<Real>& X, int64_t row,
                                         double factor, double zero, int64_t next, Sums& products,
@@ -175,8 +176,8 @@ SKLIQUID_INLINE void add_and_look_ahead(Real* w, const DenseRows<Real>& X, int64
   squares = even_squares;
 }
 
-// The same for separators side by side, with products in order. Each addition waits for the one
-// before, so the separators take turns: eight numbers of each.
+// The same for separators side by side, with dot products in order. Each addition waits for the
+// previous one, so the separators take turns, with eight numbers each.
 template <bool counts_squares, int n_lanes, class Real>
 SKLIQUID_INLINE Numbers<n_lanes> add_and_look_ahead_in_order(
     Real* const (&w)[n_lanes], const DenseRows<Real>& X, const int64_t (&row)[n_lanes],
@@ -206,7 +207,7 @@ SKLIQUID_INLINE Numbers<n_lanes> add_and_look_ahead_in_order(
   return sum;
 }
 
-// Add `factor` times a row times `pull` to an average, each product rounded.
+// Add `factor` times a row times `pull` to an average. Each product is rounded.
 template <class Real>
 SKLIQUID_INLINE void add_to_average(Real* average, const DenseRows<Real>& X, int64_t row,
                                     double factor, double pull) {
@@ -240,7 +241,7 @@ SKLIQUID_INLINE void multiply(Real* w, int64_t width, double factor) {
 
 template <class Real>
 SKLIQUID_INLINE bool all_finite(const Real* w, int64_t width) {
-  Doubles sums = spread(0.0);  // becomes not a number if one is not finite
+  Doubles sums = spread(0.0);  // becomes NaN if a number is not finite
   int64_t j = 0;
   for (; j + block_size <= width; j += block_size) sums += widened(load(w + j)) * 0.0;
   double rest = 0.0;
@@ -248,10 +249,10 @@ SKLIQUID_INLINE bool all_finite(const Real* w, int64_t width) {
   return total(sums) + rest == 0.0;
 }
 
-// Lengths of rows. Where a column comes twice in a sparse row, this is not its length.
+// Lengths of rows. They are wrong for a sparse row that stores a column twice.
 
-// Rows that are shorter than what squares can tell have infinite length: they leave nothing but
-// doubt.
+// Squares of very small numbers underflow. A row of such numbers gets an infinite length, so that
+// its error bounds are infinite.
 template <class Real>
 double length_of(const Real* numbers, int64_t n) {
   const double squares = squared_length(numbers, n);
@@ -289,7 +290,7 @@ inline void row_norms(const skliquid::Rows& rows, bool is_single, double* norms)
   }
 }
 
-// Ask for a dense row that will be needed soon: processors do not foresee shuffled rows.
+// Prefetch a dense row: processors cannot predict the order of shuffled rows.
 template <class Real>
 SKLIQUID_INLINE void prefetch(const DenseRows<Real>& X, int64_t row) {
   constexpr int64_t cache_line = 64 / sizeof(Real);

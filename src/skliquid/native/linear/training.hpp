@@ -1,4 +1,4 @@
-// Training of many separators: their orders, their lanes, and scikit-learn's stopping rule.
+// Training of many separators: shuffled orders, lanes, and scikit-learn's stopping rule.
 
 #pragma once
 
@@ -13,10 +13,10 @@ namespace {
 using skliquid::Separator;
 using skliquid::Training;
 
-constexpr int fewest_side_by_side = 3;  // of four lanes; two are faster one after the other
-constexpr double safe_length = 1e18;    // sums of its squares do not overflow in single precision
+constexpr int fewest_side_by_side = 3;  // of four lanes; two are faster one at a time
+constexpr double safe_length = 1e18;    // squares of shorter vectors sum up to a finite float
 
-// The room that a thread needs for shuffled rows, in bytes.
+// Return the bytes that a thread needs for shuffled orders.
 inline int64_t scratch_size_of(const Training& t, int64_t n_lanes) {
   return 3 * n_lanes * t.n_rows * static_cast<int64_t>(sizeof(std::int32_t));
 }
@@ -49,9 +49,9 @@ class Trainer {
     }
   }
 
-  // Train until no separator is left. One that is done leaves its lane to the next in the queue,
-  // which all threads share; when there is none, its lane is idle, and the last two separators run
-  // alone.
+  // Train until no separator is left. When a separator is done, its lane takes the next one from
+  // the queue, which all threads share. When the queue is empty, the lane is idle. The last two
+  // separators run one at a time.
   void run(bool (*interrupted)()) {
     while (n_busy > 0) {
       if (n_lanes == 4 && n_busy >= fewest_side_by_side) {
@@ -69,7 +69,8 @@ class Trainer {
   }
 
  private:
-  // Give a lane whose separator is done to another separator, or the separator another epoch.
+  // Prepare the next epoch of a lane: of its separator, or if that is done, of the next one in the
+  // queue.
   void follow(int i) {
     Lane<Real>& its = lanes[busy[i]];
     const bool stops = training.stop->load(std::memory_order_relaxed);
@@ -132,13 +133,13 @@ class Trainer {
     lay_out(its, m);
   }
 
-  // Fill in the order of a separator's rows in the first epoch, which is also how it shuffles
-  // again.
+  // Fill in the order of a separator's rows in the first epoch. Every later epoch applies the same
+  // permutation again.
   void lay_out(Lane<Real>& its, int64_t m) {
     const auto n_bytes = static_cast<std::size_t>(n_rows) * sizeof(std::int32_t);
     std::int32_t* kept = m < training.n_orders ? training.orders + m * n_rows : nullptr;
     bool is_known = kept && kept[0] >= 0;
-    if (is_known) {  // another thread of Python's may be writing it: look at the copy
+    if (is_known) {  // another Python thread may be writing to it: check the copy
       std::memcpy(its.base, kept, n_bytes);
       is_known = are_rows(its.base);
     }
@@ -175,10 +176,10 @@ class Trainer {
       const double blur = epochs * n * epsilon + its.blur;
       const double doubt = its.doubt / n + blur * std::fabs(objective) + shortest;
       const double goal = its.best - settings.tol, together = doubt + its.best_doubt;
-      // in single precision, a square that is too large would be infinite
+      // in single precision, large squares overflow
       const bool is_safe = its.reach <= slack_of(width) * safe_length;
       const bool is_sure = is_safe || !(is_single<Real> && settings.penalty_counts);
-      if (!(is_sure && std::fabs(objective - goal) > together)) {  // or not a number
+      if (!(is_sure && std::fabs(objective - goal) > together)) {  // or NaN
         its.verdict = Verdict::doubtful;
         return true;
       }
@@ -186,7 +187,7 @@ class Trainer {
       const double gap = objective - its.best;
       if (gap < -together) {
         its.best_doubt = doubt;
-      } else if (gap <= together) {  // either may be scikit-learn's best
+      } else if (gap <= together) {  // either may be the best in scikit-learn
         its.best_doubt = std::fmax(doubt, its.best_doubt);
       }
       its.best = std::fmin(objective, its.best);
@@ -195,7 +196,7 @@ class Trainer {
     return its.epoch == settings.max_iter;
   }
 
-  // Write what a separator has learned.
+  // Write the results of a separator.
   void leave(Lane<Real>& its) {
     Separator& separator = *its.separator;
     separator.n_iter = its.epoch;
@@ -213,10 +214,10 @@ class Trainer {
   }
 };
 
-// How many separators train side by side: four, or one where that is faster.
+// Return how many separators train side by side: four, or one if that is faster.
 inline int lanes_of(const Training& t) {
   if (t.rows.indices) return 1;
-  // to convert four averages takes longer than to wait for sums, unless these are in order
+  // converting four averages takes longer than waiting for sums, unless sums are in order
   const bool converts = t.settings.average_from > 0 && t.separators.is_single;
   return converts && has_threshold(t.settings) ? 1 : skliquid::max_lanes;
 }
@@ -242,10 +243,9 @@ inline int64_t scratch_size(const Training& training) {
   return scratch_size_of(training, lanes_of(training));
 }
 
-// Count the steps just taken, and write the averages that the caller has added to with the BLAS
-// that scikit-learn uses. Once an average is shown, scikit-learn starts later calls from the
-// intercept it had before; with several classes it writes the new one over the averaged. So does
-// this.
+// Set the intercepts after training with averaging. Once an average is in use, scikit-learn starts
+// later calls from the intercept before averaging. With several classes, it overwrites the averaged
+// intercept with the new one. This does the same.
 template <class Real>
 void show(Separator& separator, bool shows, bool is_alone) {
   const double next = separator.new_intercept;
@@ -283,6 +283,8 @@ void count_steps_of(const skliquid::Separators& separators, const int64_t* chose
   }
 }
 
+// Count the steps of the latest training, and finish averages. Before, the caller adds to averages
+// with the BLAS that scikit-learn uses.
 inline void count_steps(const skliquid::Separators& separators, const int64_t* chosen,
                         int64_t n_chosen, int64_t n_separators, int64_t n_rows,
                         int64_t average_from) {

@@ -1,8 +1,8 @@
-// Vectors of numbers: one register where it is wide enough, else pairs of narrower vectors.
+// Vectors of numbers: one register if it is wide enough, else pairs of narrower vectors.
 //
-// `Four` holds one double for each of four separators. A `Block<Real>` is eight numbers of a row.
-// Both work with any instruction set, and without vectors where a compiler has none. Nothing is
-// fused or reordered unless a name says "in any order".
+// `Four` has one double for each of four separators. A `Block<Real>` is eight numbers of a row.
+// Both work with any instruction set, and with compilers that have no vector types. Operations are
+// never fused, and reordered only in sums "in any order".
 
 #pragma once
 
@@ -93,7 +93,7 @@ using Doubles = Vector<double, block_size>;
 template <class Real>
 using Block = Vector<Real, block_size>;
 
-// Arithmetic on pairs; on registers it is the compiler's own.
+// Arithmetic on pairs. The compiler provides it for registers.
 #define SKLIQUID_OPERATOR(symbol)                                                        \
   template <class T, int n>                                                              \
   SKLIQUID_INLINE Pair<T, n> operator symbol(const Pair<T, n>& a, const Pair<T, n>& b) { \
@@ -117,11 +117,11 @@ SKLIQUID_OPERATOR(*)
 SKLIQUID_OPERATOR(/)
 #undef SKLIQUID_OPERATOR
 
-// What is a vector in one register, and no pair or single number.
+// Restricts a template to vectors in one register: no pairs, no single numbers.
 template <class T>
 using IfRegister = decltype(std::declval<T>()[0]);
 
-// Single numbers of a vector.
+// Access to single numbers of a vector.
 
 SKLIQUID_INLINE double lane(double value, int) { return value; }
 template <class Register, class = IfRegister<Register>>
@@ -143,7 +143,7 @@ SKLIQUID_INLINE void set_lane(Pair<T, n>& value, int k, double number) {
   k < n / 2 ? set_lane(value.low, k, number) : set_lane(value.high, k - n / 2, number);
 }
 
-// Reading and writing; the memory need not be aligned. Pairs are read by halves: to copy them whole
+// Loads and stores, which need no alignment. Pairs are copied by halves: copying them as a whole
 // would go through memory.
 
 template <class Value>
@@ -245,7 +245,7 @@ SKLIQUID_INLINE Pair<T, n> magnitude(const Pair<T, n>& value) {
   return {magnitude(value.low), magnitude(value.high)};
 }
 
-// Return numbers whose bits are those of either. Zeros of any sign, or'ed with -0.0, are -0.0.
+// Return the bitwise OR of numbers. A zero of any sign, combined with -0.0, gives -0.0.
 SKLIQUID_INLINE double either_bits(double a, double b) {
   std::uint64_t bits[2];
   std::memcpy(bits, &a, sizeof a);
@@ -274,7 +274,7 @@ SKLIQUID_INLINE Doubles widened(const Block<float>& block) {
   double numbers[block_size];
   for (int k = 0; k < block_size; ++k) numbers[k] = lane(block, k);
   return load(numbers);
-#elif defined(__AVX512F__)  // with a mask of ones, or GCC warns in its own header
+#elif defined(__AVX512F__)  // with a mask of ones, else GCC warns about its own header
   return (Doubles)_mm512_maskz_cvtps_pd(0xFF, (__m256)block);
 #elif defined(__AVX__)
   return {(Four)_mm256_cvtps_pd(_mm256_castps256_ps128((__m256)block)),
@@ -323,7 +323,7 @@ SKLIQUID_INLINE Four to_single(const Four& value) {
 }
 #endif
 
-// Return what numbers of type `Real` would hold.
+// Round numbers to the precision of `Real`.
 template <class Real, class Value>
 SKLIQUID_INLINE Value rounded(const Value& value) {
   if constexpr (sizeof(Real) == sizeof(float)) {
@@ -354,7 +354,7 @@ SKLIQUID_INLINE Four low_half(const Doubles& block) { return block.low; }
 SKLIQUID_INLINE Four high_half(const Doubles& block) { return block.high; }
 #endif
 
-// Sums in any order: of one block, and of four at once.
+// Sums in any order, of one block or of four at once.
 
 SKLIQUID_INLINE double total(const Doubles& block) {
   const Four half = low_half(block) + high_half(block);
@@ -378,7 +378,7 @@ SKLIQUID_INLINE Four totals(const Doubles& a, const Doubles& b, const Doubles& c
 #endif
 }
 
-// Add eight numbers to a sum, one after the other; or eight of each of four to four sums.
+// Add eight numbers to a sum in order, or eight numbers to each of four sums.
 
 SKLIQUID_INLINE void add_in_order(double& sum, const Doubles (&numbers)[1]) {
   for (int i = 0; i < block_size; ++i) sum += lane(numbers[0], i);
@@ -412,13 +412,12 @@ SKLIQUID_INLINE void add_in_order(Four& sum, const Doubles (&numbers)[4]) {
                     high_half(numbers[3]));
 }
 
-// One separator's numbers are doubles, those of four are `Four`: the same words for both.
+// One number per separator: a double for one separator, `Four` for four of them.
 
 template <int n_lanes>
 using Numbers = Vector<double, n_lanes>;
 
-// Call a function for each separator. Written out, so that each call knows its number when
-// compiled.
+// Call a function for each separator. The loop is unrolled by hand, so that indices are constants.
 template <int n_lanes, class Function>
 SKLIQUID_INLINE void for_each_lane(const Function& function) {
   function(0);

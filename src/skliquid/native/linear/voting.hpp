@@ -1,4 +1,4 @@
-// Votes of linear voters, and whether the order of a sum might have swayed one.
+// Votes of linear voters, and whether the order of a sum may have changed a vote.
 
 #pragma once
 
@@ -9,11 +9,11 @@ namespace {
 
 using skliquid::Voting;
 
-// Fill in the product of coefficients and all rows, in any order.
+// Fill in the dot products of coefficients and all rows, in any order.
 template <class Real>
 void fill_scores(const Real* w, const DenseRows<Real>& X, int64_t n_rows, Real* scores) {
   int64_t row = 0;
-  for (; row + 4 <= n_rows; row += 4) {  // four rows for each time that coefficients are loaded
+  for (; row + 4 <= n_rows; row += 4) {  // coefficients are loaded once for four rows
     const Real* x[4] = {X[row], X[row + 1], X[row + 2], X[row + 3]};
     Sums sums[4];
     int64_t j = 0;
@@ -37,7 +37,7 @@ void fill_scores(const Real* w, const SparseRows<Real>& X, int64_t n_rows, Real*
   }
 }
 
-// Fill in whether the second class wins; return whether the other might on some row.
+// Fill in whether the second class wins. Return whether rounding errors may have decided a vote.
 template <class Real, class Vote>
 bool judge_two(const Real* scores, double intercept, double reach, const double* row_norms,
                int64_t n_rows, Vote* votes) {
@@ -50,7 +50,7 @@ bool judge_two(const Real* scores, double intercept, double reach, const double*
   return n_clear < n_rows;
 }
 
-// Fill in the class that wins; return whether the second might on some row.
+// Fill in the class with the highest score. Return whether rounding errors may have decided a vote.
 template <class Real, class Vote>
 bool judge_many(const Real* scores, int64_t stride, const Voting& voting, const int64_t* separators,
                 double reach, Vote* votes) {
@@ -60,7 +60,7 @@ bool judge_many(const Real* scores, int64_t stride, const Voting& voting, const 
     int64_t winner = 0;
     for (int64_t k = 0; k < voting.n_separators; ++k) {
       const double score = scores[k * stride + i] + voting.intercept[separators[k]];
-      nothing += 0.0 * score;  // not a number if one is not finite
+      nothing += 0.0 * score;  // NaN if a score is not finite
       if (score > best) {
         second = best;
         best = score;
@@ -119,7 +119,7 @@ void score_rows(const Voting& voting, const skliquid::Rows& rows, void* room) {
   }
 }
 
-// Call what is made for votes of so many bytes.
+// Call `function` with a number of the type of votes.
 template <class Function>
 void by_vote(const Voting& voting, const Function& function) {
   if (voting.vote_bytes == 1) {

@@ -1,4 +1,4 @@
-// Bins of numbers: how many edges of its column are below each number.
+// Binning: the bin of a number is how many edges of its column are below it.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ void find_bins_of(const Number* X, int64_t n_rows, int64_t width, const double* 
   for (int64_t start = 0; start < n_rows; start += block) {
     const int64_t end = std::min(start + block, n_rows);
     for (int64_t f = first_column; f < end_column; ++f) {
-      double own[n_bins];  // two more, so that halving ends evenly
+      double own[n_bins];  // two more than edges, for a binary search over 64
       std::copy(edges + f * most_edges, edges + (f + 1) * most_edges, own);
       own[62] = own[63] = std::numeric_limits<double>::infinity();
       uint8_t* to = bins + f * n_rows;

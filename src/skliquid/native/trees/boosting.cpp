@@ -1,5 +1,5 @@
-// Small trees, each grown on what the ones before it left unexplained. The readable twin is
-// voters/reference/boosting.py.
+// Gradient boosting: small trees, each grown on the gradients of the loss after the previous ones.
+// The readable version is voters/reference/boosting.py.
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,7 @@ using std::uint32_t;
 using std::uint64_t;
 using std::uint8_t;
 
-constexpr int most_gradients = 5;  // of more classes, splits see random sums of gradients
+constexpr int most_gradients = 5;  // with more classes, splits use random sums of gradients
 constexpr double least_gain = 1e-6;
 constexpr int quantum_bits = 30;
 
@@ -48,7 +48,7 @@ class Sequence {
   std::vector<float> gradients;  // of the rows of the tree, in the order of `rows`
   std::vector<float> gradients_right;
   std::vector<int32_t> rows, rows_right, left_out, chosen, places, places_right;
-  std::vector<double> probability;  // of the rows of the tree as drawn, with several classes
+  std::vector<double> probability;              // of the drawn rows, with several classes
   std::vector<std::vector<double>> histograms;  // one for each level
   std::vector<double> leaf_sums;
   std::vector<int32_t> n_used;  // bins per column, without the missing one
@@ -102,12 +102,12 @@ class Sequence {
     histograms.resize(static_cast<std::size_t>(task.depth) + 1);
     const auto room = static_cast<std::size_t>(task.n_columns * n_bins * size);
     for (auto& each : histograms) each.resize(room);
-    int exponent = 1;  // the weight of no row is above 2**exponent
+    int exponent = 1;  // no weight is above 2**exponent
     if (task.weights && n > 0)
       std::frexp(*std::max_element(weights.begin(), weights.end()), &exponent);
     quantum = std::ldexp(1.0, exponent - quantum_bits);
     shift = 1.5 * std::ldexp(quantum, 52);
-    least_hessian = std::max(task.min_hessian, quantum);  // below it is no row
+    least_hessian = std::max(task.min_hessian, quantum);  // at least one row
   }
 
   void grow(const Stop& stop, Grown& grown) {
@@ -125,7 +125,7 @@ class Sequence {
   }
 
  private:
-  // The rows and columns of the next tree.
+  // Draw the rows and columns of the next tree.
   void draw() {
     rows.clear();
     left_out.clear();
@@ -148,11 +148,11 @@ class Sequence {
     }
   }
 
-  // Gradients are multiples of a `quantum`, so that sums of 2**22 of them are exact: they do not
-  // depend on the order, and nothing is left of a bin when all its rows are taken off.
+  // Round a gradient to a multiple of `quantum`, so that sums of 2**22 gradients are exact. They do
+  // not depend on the order, and a bin is exactly zero after all its rows are subtracted.
   float rounded(double gradient) const { return static_cast<float>((gradient + shift) - shift); }
 
-  // No row is without a hessian, so that sums of hessians tell whether there are rows.
+  // The hessian of a row is never zero, so that a sum of hessians shows whether there are rows.
   float rounded_hessian(double hessian) const { return rounded(std::max(hessian, quantum)); }
 
   void find_gradients() {
@@ -167,7 +167,7 @@ class Sequence {
       return;
     }
     const bool is_sketch = n_classes > most_gradients;
-    std::vector<double> signs;  // of random sums, for one class after the other
+    std::vector<double> signs;  // of random sums, class by class
     if (is_sketch) {
       signs.resize(static_cast<std::size_t>(n_gradients * n_classes));
       for (int j = 0; j < n_gradients; ++j) {
@@ -215,8 +215,8 @@ class Sequence {
     return histograms[at(level)].data() + column * n_bins * size;
   }
 
-  // Sums over the rows of a node. Four columns at a time: rows often have the same bin as the row
-  // before, and each sum waits for the last.
+  // Sum gradients over the rows of a node, per bin. Four columns at a time: consecutive rows often
+  // have the same bin, and each addition waits for the previous one.
   void fill_histogram(int64_t level, int64_t start, int64_t end) {
     const auto n_columns = static_cast<int64_t>(chosen.size());
     for (int64_t k = 0; k < n_columns; ++k) {
@@ -249,8 +249,8 @@ class Sequence {
     }
   }
 
-  // Grow the tree depth first. A node of level d finds its histogram at `histograms[d]`; of its
-  // children the smaller is counted, and the larger is what is left of the node.
+  // Grow the tree depth-first. The histogram of a node of level d is `histograms[d]`. The histogram
+  // of its smaller child is summed over rows, that of the larger child is the difference.
   void grow_tree() {
     tree.nodes.assign(1, {});
     tree.right.assign(1, 0);
@@ -275,7 +275,7 @@ class Sequence {
     tree.column[node] = chosen[split.column];
     const int64_t middle = partition(start, end, split);
     const bool left_is_smaller = middle - start <= end - middle;
-    // the smaller child first, since it does not need what the node leaves to the larger
+    // the smaller child first: it does not use the histogram that the larger one needs
     const bool are_leaves = level + 1 == task.depth;
     if (!are_leaves) {
       if (left_is_smaller) {
@@ -294,7 +294,7 @@ class Sequence {
 
   static std::size_t at(int64_t level) { return static_cast<std::size_t>(level); }
 
-  // Take the sums of the next level off those of this one.
+  // Subtract the histogram of the next level from that of this level.
   void take_off(int64_t level) {
     const auto n_columns = static_cast<int64_t>(chosen.size());
     for (int64_t k = 0; k < n_columns; ++k) {
@@ -311,7 +311,8 @@ class Sequence {
     return squares;
   }
 
-  // What both sides of a split gain, two quotients by one division; 0 if a side has too little.
+  // Return the gain of both sides of a split: two quotients with one division. It is 0 if the
+  // hessian of a side is too small.
   double gain_of(double squares_left, double h_left, double squares_right, double h_right) const {
     const double d_left = h_left + task.penalty, d_right = h_right + task.penalty;
     const double gain = (squares_left * d_right + squares_right * d_left) / (d_left * d_right);
@@ -346,7 +347,7 @@ class Sequence {
     return best;
   }
 
-  // Gains of all thresholds of a column; missing values go right, or left.
+  // Try all thresholds of a column, with missing values on the right and on the left.
   void look_at_thresholds(int64_t k, const double* sums, const Sums& total, double before,
                           Split& best) {
     const double* missing = sums + missing_bin * size;
@@ -380,14 +381,14 @@ class Sequence {
         best.threshold = b;
         const bool to_right =
             has_missing ? missing_to_right
-                        : 2 * left[n_gradients][b] < total[n_gradients];  // where more rows go
+                        : 2 * left[n_gradients][b] < total[n_gradients];  // the side with more rows
         best.right = ~(bit(b + 1) - 1) & ~bit(missing_bin);
         if (to_right) best.right |= bit(missing_bin);
       }
     }
   }
 
-  // Sets of categories, in the order of their mean gradient, of several the first.
+  // Try sets of categories, sorted by their mean gradient, or by the first of several gradients.
   void look_at_sets(int64_t k, const double* sums, const Sums& total, double before, Split& best) {
     int ordered[n_bins];
     double mean[n_bins];
@@ -421,7 +422,7 @@ class Sequence {
     }
   }
 
-  // One feature of a column of ones against all others.
+  // Try each feature of a one-hot column against all others.
   void look_at_members(int64_t k, const double* sums, const Sums& total, double before,
                        Split& best) {
     for (int b = 1; b < n_used[chosen[k]]; ++b) {
@@ -467,7 +468,7 @@ class Sequence {
     return n_left;
   }
 
-  // A Newton step for each output, and the scores of the rows of the tree.
+  // Make a leaf with a Newton step for each output, and update the scores of its rows.
   void make_leaf(uint32_t node, int64_t start, int64_t end) {
     const int64_t n_leaves = static_cast<int64_t>(tree.values.size()) / n_outputs;
     tree.nodes[node] = {0, is_leaf, static_cast<uint32_t>(n_leaves)};
@@ -500,7 +501,7 @@ class Sequence {
     }
   }
 
-  // The scores of the rows that the tree was not grown on, eight at a time.
+  // Update the scores of the rows that the tree was not grown on, eight at a time.
   void add_to_scores() {
     constexpr int64_t at_once = 8;
     const auto n = static_cast<int64_t>(left_out.size());

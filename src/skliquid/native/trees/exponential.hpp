@@ -1,5 +1,5 @@
-// The exponential function, from sums and products alone: the same bits with every compiler and
-// library. The error is below 1e-14 of the value.
+// The exponential function, computed with sums and products only: the same bits with every compiler
+// and library. The relative error is below 1e-14.
 
 #pragma once
 

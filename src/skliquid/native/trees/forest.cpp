@@ -1,4 +1,4 @@
-// Deep trees with random splits, as in a forest. The readable twin is voters/reference/forest.py.
+// Deep trees with random splits, for forests. The readable version is voters/reference/forest.py.
 
 #include <algorithm>
 #include <cstring>
@@ -18,9 +18,10 @@ using std::uint32_t;
 using std::uint64_t;
 using std::uint8_t;
 
-constexpr int64_t many_rows = 64;  // from which on the mixed splitter looks at all thresholds
+constexpr int64_t many_rows =
+    64;  // with this many or more, the mixed splitter tries all thresholds
 constexpr int64_t nodes_between_stops = 256;
-constexpr int64_t few_rows = 8;  // that a node has at most whose children know its classes
+constexpr int64_t few_rows = 8;  // with this many or fewer, a node passes its classes on
 
 // A split: rows whose bin is in `right` go right.
 struct Split {
@@ -30,23 +31,23 @@ struct Split {
   double score = -1.0;
 };
 
-// `fixed` is the number of classes where it is known when this is compiled, else 0.
+// `fixed` is the number of classes if it is known at compile time, else 0.
 template <bool weighted, class Label, int fixed>
 class Forest {
   using Count = std::conditional_t<weighted, double, int32_t>;
-  // With so many classes that few of them are in a node, no loop is over all of them.
+  // With many classes, few of them are in a node, and no loop runs over all of them.
   static constexpr bool many = std::is_same_v<Label, int32_t>;
-  static constexpr bool moves_rows = many && !weighted;  // from bin to bin, instead of counts
+  static constexpr bool moves_rows = many && !weighted;  // one by one, not bin by bin
 
-  struct Waiting {  // a node that was not visited yet
+  struct Waiting {  // a node to be visited
     int64_t start, end;
-    int64_t n_constant;  // columns that are known to be constant: the first in `order`
+    int64_t n_constant;  // known constant columns, the first in `order`
     uint32_t node;
     int64_t n_shares;  // of its parent, if there are many classes
-    double rest;       // of its parent, that all classes share
+    double rest;       // probability of its parent that all classes share
   };
 
-  struct Share {  // of a class, if there are many
+  struct Share {  // probability of a class, if there are many
     int32_t label;
     double value;
   };
@@ -64,12 +65,12 @@ class Forest {
   int32_t rows_of_bin[n_bins] = {};
   int32_t first_of_bin[n_bins] = {};
   std::vector<double> probability, waiting_probability;
-  std::vector<int32_t> present, by_bin;  // classes of the node, in order; its labels, bin by bin
+  std::vector<int32_t> present, by_bin;  // classes of the node, sorted; its labels, by bin
   std::vector<Share> shares, waiting_shares;
   double rest = 0;
-  int64_t squares = 0, squares_left = 0, squares_right = 0;  // of counts, if rows are moved
+  int64_t squares = 0, squares_left = 0, squares_right = 0;  // of class counts, if `moves_rows`
   std::vector<Waiting> waiting;
-  double n_total = 0;  // rows of the node, or their weight
+  double n_total = 0;  // number of rows of the node, or their total weight
 
  public:
   Forest(const Columns& all, const Labels& all_labels, const ForestTask& task_)
@@ -238,7 +239,8 @@ class Forest {
     return sum;
   }
 
-  // Class probabilities of the node: its counts, and those of its parent as one more row.
+  // Compute the class probabilities of the node. The probabilities of its parent count as one more
+  // row.
   void smooth() {
     const std::size_t k = probability.size();
     const double* parent = waiting_probability.data() + waiting_probability.size() - k;
@@ -248,8 +250,9 @@ class Forest {
     waiting_probability.resize(waiting_probability.size() - k);
   }
 
-  // The same for many classes, of which only the node's are listed, and those of its parent if that
-  // has few rows. All classes share the rest, as they share the probability of a larger parent.
+  // The same with many classes. Only the classes of the node are listed, and those of its parent if
+  // the parent has few rows. All classes share the rest, which includes the probability of a larger
+  // parent.
   void share(const Waiting& now) {
     const std::size_t first = waiting_shares.size() - static_cast<std::size_t>(now.n_shares);
     const Share *parent = waiting_shares.data() + first, *end = parent + now.n_shares;
@@ -268,7 +271,7 @@ class Forest {
     waiting_shares.resize(first);
   }
 
-  // A leaf's pairs of a class and its value; the last is for all classes.
+  // Append the pairs of a leaf: a class and its value. The last pair is for all classes.
   void add_shares(std::vector<float>& values) const {
     for (const Share& each : shares) {
       values.push_back(static_cast<float>(each.label));
@@ -285,7 +288,7 @@ class Forest {
     return n_present <= 1;
   }
 
-  // Look at columns in random order until enough were not constant and one of them can be split.
+  // Try columns in random order, until `n_tried` were not constant and one of them can be split.
   Split search(int64_t start, int64_t end, int64_t& n_constant) {
     Split best;
     int64_t n_seen = 0;
@@ -303,7 +306,7 @@ class Forest {
     return best;
   }
 
-  // Compare splits of a column with the best so far; return false if it is constant.
+  // Compare splits of a column with the best so far. Return false if the column is constant.
   bool look_at(int64_t f, int64_t start, int64_t end, Split& best) {
     const uint8_t* column = columns.column(f);
     const int64_t n = end - start;
@@ -330,7 +333,7 @@ class Forest {
       for (int64_t i = 0; i < n; ++i) high = std::max(high, bins[i] < missing_bin ? bins[i] : low);
     }
     if (looks_at_all(n) && high - low == 1 &&
-        !has_missing) {  // there is one threshold, as in one-hot
+        !has_missing) {  // there is one threshold, as for 0 and 1
       judge_threshold(f, start, n, low, has_missing, true, best);
       return true;
     }
@@ -340,7 +343,7 @@ class Forest {
     }
     const int n_draws = task.splitter == Splitter::random ? 1 : 2;
     for (int k = 0; k < n_draws; ++k) {
-      // only missing values differ, or bins do
+      // if all other values are in one bin, the split separates missing values
       const int64_t threshold = low == high ? low : low + random.below(high - low);
       const bool to_right = !has_missing || low == high || (random.next() >> 63) != 0;
       judge_threshold(f, start, n, threshold, has_missing, to_right, best);
@@ -394,8 +397,8 @@ class Forest {
     judge(f, n, n_right, right, threshold, absent, best);
   }
 
-  // Compare the split whose right side has `right_count` with the best so far, by Gini impurity.
-  // Bins that are `absent` from the node go where most rows go.
+  // Compare a split with the best so far, by Gini impurity. `right_count` has the classes of its
+  // right side. Bins that are `absent` from the node go to the side with more rows.
   void judge(int64_t f, int64_t n, int64_t n_right, uint64_t right, int64_t threshold,
              uint64_t absent, Split& best) {
     if (n_right < task.min_leaf || n - n_right < task.min_leaf) return;
@@ -410,7 +413,7 @@ class Forest {
     compare(f, n, n_right, left, its_right, weight_right, right, threshold, absent, best);
   }
 
-  // The same after whole bins were moved to the right.
+  // The same, after `add_bin` has moved whole bins to the right.
   void judge_bins(int64_t f, int64_t n, int64_t n_right, uint64_t right, int64_t threshold,
                   uint64_t absent, Split& best) {
     if constexpr (!moves_rows) {
@@ -438,7 +441,7 @@ class Forest {
     const uint64_t absent = has_missing ? 0 : bit(missing_bin);
     const uint64_t known = bins_here & ~bit(missing_bin);
     for (int missing_to_right = has_missing ? 0 : 1; missing_to_right < 2; ++missing_to_right) {
-      // from the last bin down: what lies above the threshold
+      // move bins to the right, from the last bin down
       empty_right();
       int64_t n_right = 0;
       uint64_t left = known;
@@ -472,7 +475,7 @@ class Forest {
     squares_right = 0;
   }
 
-  // Count the rows of each bin and class, and return the bins that some row has.
+  // Count the rows of each bin and class. Return the set of bins that occur.
   uint64_t fill_histogram(int64_t start, int64_t n) {
     uint64_t present_bins = 0;
     for (int64_t i = 0; i < n; ++i) {
@@ -509,7 +512,7 @@ class Forest {
     }
   }
 
-  // Move the rows of a bin to the right, and return how many there are.
+  // Move the rows of a bin to the right, and return their number.
   int64_t add_bin(int64_t b) {
     if constexpr (moves_rows) {
       const int32_t* own = by_bin.data() + first_of_bin[b];
@@ -524,7 +527,7 @@ class Forest {
     return rows_of_bin[b];
   }
 
-  // The weight of a class in a bin, and of all classes.
+  // Return the weight of a class in a bin, and the weight of all classes.
   std::pair<double, double> weights_in(int64_t b, int64_t label) const {
     double of_label = 0, all = 0;
     if constexpr (moves_rows) {
@@ -538,8 +541,8 @@ class Forest {
     return {of_label, all};
   }
 
-  // Splits of a categorical column: a random set of bins, or sets in the order of the share of the
-  // most frequent class.
+  // Try splits of a categorical column: random sets of bins, or all splits of the bins sorted by
+  // the share of the most frequent class.
   void look_at_sets(int64_t f, int64_t start, int64_t n, Split& best) {
     const uint64_t bins_here = fill_bins(n);
     if (!looks_at_all(n)) {
@@ -577,7 +580,7 @@ class Forest {
     clear_histogram(bins_here);
   }
 
-  // Splits of a column of ones: one feature against all others.
+  // Try splits of a one-hot column: one feature against all others.
   void look_at_members(int64_t f, int64_t start, int64_t n, Split& best) {
     const uint64_t ones = fill_bins(n) & ~bit(0), absent = bit(missing_bin);
     if (looks_at_all(n)) {

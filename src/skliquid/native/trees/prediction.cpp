@@ -19,7 +19,7 @@ template <class Number>
 bool goes_right(const Node& node, Number x) {
   if (x != x) return (node.feature & missing_goes_right) != 0;
   if (node.feature & is_categorical) {
-    // what is not a category is like a missing value
+    // unknown categories count as missing
     if (!(x >= 0 && x < missing_bin)) return (node.feature & missing_goes_right) != 0;
     return (node.cut >> static_cast<int>(x)) & 1;
   }
@@ -28,7 +28,7 @@ bool goes_right(const Node& node, Number x) {
   return static_cast<double>(x) > cut;
 }
 
-// Walk down a tree with several rows side by side; a row that has reached its leaf stays there.
+// Descend a tree with several rows side by side. A row that has reached its leaf stays there.
 template <class Number>
 void walk(const Node* tree, const Number* X, int64_t n, int64_t width, uint32_t* at) {
   std::fill(at, at + rows_at_once, 0u);
@@ -46,8 +46,8 @@ void walk(const Node* tree, const Number* X, int64_t n, int64_t width, uint32_t*
   }
 }
 
-// The same with a full number of rows, for trees without categorical splits and rows without
-// missing values. Deep trees are left when no row has moved.
+// The same for exactly `rows_at_once` rows, without missing values, and trees without categorical
+// splits. In deep trees, the loop ends when no row has moved.
 template <class Number>
 void stride(const Step* tree, int64_t depth, const Number* X, int64_t width, uint32_t* at) {
   constexpr int64_t shallow = 8;
@@ -65,7 +65,8 @@ void stride(const Step* tree, int64_t depth, const Number* X, int64_t width, uin
   }
 }
 
-// Add the pairs of a leaf to the sums of a row; what is for all outputs is added later, once.
+// Add the pairs of a leaf to the sums of a row. Values for all outputs go to `of_all`, which is
+// added at the end.
 void add_pairs(const Node& leaf, const float* values, int64_t n_outputs, double* sums,
                double& of_all) {
   const float* pair = values + static_cast<int64_t>(leaf.next) * 2;

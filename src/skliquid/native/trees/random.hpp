@@ -1,4 +1,4 @@
-// Random numbers for trees: splitmix64, which any language can repeat.
+// Random numbers for trees: splitmix64, which is easy to repeat in any language.
 
 #pragma once
 
@@ -20,14 +20,14 @@ class Random {
     return z ^ (z >> 31);
   }
 
-  // A whole number from 0 to `end - 1`; `end` is at most 2**32.
+  // Return a whole number from 0 to `end - 1`; `end` is at most 2**32.
   std::int64_t below(std::int64_t end) {
     return static_cast<std::int64_t>(((next() >> 32) * static_cast<std::uint64_t>(end)) >> 32);
   }
 };
 
-// Call `take(i)` for `n_drawn` of the numbers below n, drawn without replacement, in order, and
-// `leave(i)` for the others.
+// Draw `n_drawn` of the numbers below n without replacement. In increasing order, call `take(i)`
+// for the drawn numbers and `leave(i)` for the others.
 template <class Take, class Leave>
 void draw_rows(Random& random, std::int64_t n, std::int64_t n_drawn, const Take& take,
                const Leave& leave) {

@@ -1,8 +1,9 @@
-// What the tree kernels take and give: binned columns, tasks, nodes. Plain data.
+// Arguments and results of the tree kernels: binned columns, tasks, nodes.
 //
-// Trees grow on bins and predict from the rows themselves. Column f has at most 62 edges; the bin
-// of x is the number of edges below x, so that `x > edges[t]` is the same as `bin > t`. A missing
-// value has the last bin. A categorical column holds its bins as numbers from 0 to 62.
+// Trees grow on bins, and predict from the values of rows. A column has at most 62 edges. The bin
+// of x is the number of edges below x, so that `x > edges[t]` is the same as `bin > t`. Missing
+// values are in the last bin. The values of a categorical column are its bins, as numbers from 0 to
+// 62.
 
 #pragma once
 
@@ -19,11 +20,13 @@ constexpr int missing_bin = 63;
 constexpr int most_edges = 62;
 constexpr std::int64_t most_dense_classes = 256;
 
-// A node of a tree. The left child is at `next`, the right one beside it, both counted from the
-// root. A leaf has the number of its values there. `cut` is a threshold, above which rows go right,
-// or for a categorical column the set of bins that go right, one bit each. Leaves of a forest with
-// more than `most_dense_classes` hold pairs, of an output and its value; the output behind the last
-// stands for all of them. There `cut` is the number of pairs, and `next` the first.
+// A node of a tree. The left child is at `next`, the right child at `next + 1`, both counted from
+// the root. Rows above the threshold `cut` go right. For a categorical column, `cut` is the set of
+// bins that go right, one bit per bin. In a leaf, `next` is the index of its values.
+//
+// With more than `most_dense_classes` classes, the values of a leaf of a forest are pairs: an
+// output and its value. The output `n_outputs` stands for all outputs. In such a leaf, `cut` is the
+// number of pairs, and `next` the index of the first pair.
 struct Node {
   std::uint64_t cut;
   std::uint32_t feature;  // and flags
@@ -35,29 +38,29 @@ constexpr std::uint32_t is_categorical = 1u << 30;
 constexpr std::uint32_t missing_goes_right = 1u << 29;
 constexpr std::uint32_t feature_bits = missing_goes_right - 1;
 
-// What a column of bins holds: a number; a category; or the ones of several features that hold 0
-// and 1, at most one of them 1 in a row, as after one-hot encoding: bin k is the k-th of these
-// features, and bin 0 is none.
+// The content of a binned column: numbers, categories, or several one-hot encoded features. In a
+// row, at most one of these features is 1, and the others are 0. Bin k means that the k-th feature
+// is 1, and bin 0 that none is.
 enum class Holds : std::uint8_t { numbers, categories, ones };
 
 struct Columns {
   const std::uint8_t* bins;  // one row per column
   std::int64_t n_rows;
   std::int64_t n_columns;
-  const double* edges;           // `most_edges` per column; those behind the last are infinite
-  const std::uint8_t* kinds;     // what each column holds
-  const std::int32_t* features;  // `n_bins` per column; null: each is the feature of its number
+  const double* edges;           // `most_edges` per column; unused ones are infinite
+  const std::uint8_t* kinds;     // content of each column, see `Holds`
+  const std::int32_t* features;  // `n_bins` per column; null: column f is feature f
 
   const std::uint8_t* column(std::int64_t f) const { return bins + f * n_rows; }
   Holds holds(std::int64_t f) const { return static_cast<Holds>(kinds[f]); }
 
-  // The feature that a column stands for, or if it stands for several the one of a bin.
+  // Return the feature of a column, or in a one-hot column the feature of a bin.
   std::uint32_t feature(std::int64_t f, std::int64_t bin = 0) const {
     return static_cast<std::uint32_t>(features ? features[f * n_bins + bin] : f);
   }
 };
 
-// The number of bins of a column, without that of missing values.
+// Return the number of bins of a column, without the bin of missing values.
 inline int n_used_bins(const Columns& columns, std::int64_t f) {
   const double* edges = columns.edges + f * most_edges;
   int n = 0;
@@ -65,7 +68,7 @@ inline int n_used_bins(const Columns& columns, std::int64_t f) {
   return n + 1;
 }
 
-// The edge above a bin, which rows must pass to be in a later one.
+// Return the upper edge of a bin. Larger values are in later bins.
 inline double edge_above(const Columns& columns, std::int64_t f, std::int64_t bin) {
   return bin < most_edges ? columns.edges[f * most_edges + bin]
                           : std::numeric_limits<double>::infinity();
@@ -79,8 +82,8 @@ inline std::uint64_t bits_of(double cut) {
 
 constexpr std::uint64_t bit(std::int64_t k) { return std::uint64_t{1} << k; }
 
-// The node that splits column f: above a threshold, by a set of categories (threshold -1), or by
-// one of several ones (the threshold is its bin). Bins in `right` go right.
+// Return the node that splits column f: at a threshold, by a set of categories (`threshold` is -1),
+// or by one feature of a one-hot column (`threshold` is its bin). Bins in `right` go right.
 inline Node node_of(const Columns& columns, std::int64_t f, std::int64_t threshold,
                     std::uint64_t right, std::uint32_t next) {
   const bool is_member = columns.holds(f) == Holds::ones;
@@ -91,13 +94,14 @@ inline Node node_of(const Columns& columns, std::int64_t f, std::int64_t thresho
   return {bits_of(edge_above(columns, f, threshold)), feature, next};
 }
 
-// How a forest searches for a split: one random threshold per column; all thresholds; all from 64
-// rows on, and two random ones below.
+// How a forest searches for a split. `random`: one random threshold per column. `best`: all
+// thresholds. `mixed`: all thresholds in nodes of 64 rows or more, two random ones in smaller
+// nodes.
 enum class Splitter : std::int64_t { random, best, mixed };
 
 struct ForestTask {
   std::uint64_t seed;
-  std::int64_t n_drawn;  // rows, at random without replacement
+  std::int64_t n_drawn;  // rows, drawn without replacement
   std::int64_t n_tried;  // columns per split
   std::int64_t min_leaf;
   Splitter splitter;
@@ -107,7 +111,7 @@ struct ForestTask {
 struct BoostingTask {
   std::uint64_t seed;
   std::int64_t n_trees;
-  std::int64_t n_window;   // rows that all trees draw theirs from
+  std::int64_t n_window;   // rows that all trees sample from
   std::int64_t n_drawn;    // rows per tree
   std::int64_t n_columns;  // columns per tree
   std::int64_t depth;
@@ -115,27 +119,28 @@ struct BoostingTask {
   double penalty;  // on leaf values, l2
   double min_hessian;
   const double* base;     // scores before the first tree, one per output
-  const double* scores;   // scores of all rows, or null: `base`
+  const double* scores;   // initial scores of all rows; null: `base`
   const double* weights;  // null: all are one
 };
 
-// Labels are classes from 0. With two classes boosting has one output, the log-odds of the second.
+// Class labels, counted from 0. With two classes, boosting has one output: the log-odds of the
+// second class.
 struct Labels {
   const std::int32_t* each;
   std::int64_t n_classes;
   std::int64_t n_outputs() const { return n_classes == 2 ? 1 : n_classes; }
 };
 
-// Trees one after the other: where each begins, and its values.
+// Grown trees, concatenated.
 struct Grown {
   std::vector<Node> nodes;
   std::vector<float> values;
   std::vector<std::int64_t> n_nodes, n_values;  // per tree
-  std::int64_t n_visits = 0;                    // rows that trees were grown on, over all trees
+  std::int64_t n_visits = 0;                    // training rows, summed over trees
 };
 
-// Whether to stop early: another thread has failed, or the user has pressed Ctrl-C. Only the first
-// thread can `ask` about the latter.
+// Whether to stop early, because another thread has failed or the user has pressed Ctrl-C. Only the
+// first thread can `ask` for Ctrl-C.
 struct Stop {
   std::atomic<bool>& flag;
   bool (*ask)();
@@ -150,40 +155,40 @@ void grow_tree(const Columns&, const Labels&, const ForestTask&, const Stop&, Gr
 void grow_sequence(const Columns&, const Labels&, const BoostingTask&, const Stop&, Grown&);
 
 // A node for rows without missing values and trees without categorical splits. A leaf leads to
-// itself, so that rows can walk on side by side until the last has arrived.
+// itself, so that several rows can descend side by side until the last one arrives.
 struct Step {
   double cut;  // infinite in a leaf
   std::uint32_t feature;
   std::uint32_t next;
 };
 
-// The trees of a voter, one after the other: where each begins, and its values.
+// The trees of a voter, concatenated.
 struct Trees {
   std::vector<Node> nodes;
   std::vector<Step> steps;  // one for each node
   std::vector<float> values;
   std::int64_t n_outputs;
-  bool is_sparse;                           // leaves hold pairs
-  std::vector<std::int64_t> roots, leaves;  // where the nodes and values of each tree begin
+  bool is_sparse;                           // leaves have pairs
+  std::vector<std::int64_t> roots, leaves;  // first node and first leaf of each tree
 
-  // How many numbers `next` of a leaf counts as one.
+  // The unit of `next` in a leaf, in numbers.
   std::int64_t n_per_leaf() const { return is_sparse ? 2 : n_outputs; }
   std::vector<std::int64_t> depths;  // -1 with categorical splits
 };
 
-// Add up the values of all trees for `n_rows` rows.
+// Add the leaf values of all trees to the sums of `n_rows` rows.
 void add_up(const Trees&, const double* X, std::int64_t n_rows, std::int64_t width,
             bool has_missing, double* sums);
 void add_up(const Trees&, const float* X, std::int64_t n_rows, std::int64_t width, bool has_missing,
             double* sums);
 
-// Put numbers into bins: `X` has one row per sample, `bins` one per column.
+// Find the bins of numbers. `X` has one row per sample, `bins` one row per column.
 void find_bins(const double* X, std::int64_t n_rows, std::int64_t width, const double* edges,
                std::uint8_t* bins, std::int64_t first_column, std::int64_t end_column);
 void find_bins(const float* X, std::int64_t n_rows, std::int64_t width, const double* edges,
                std::uint8_t* bins, std::int64_t first_column, std::int64_t end_column);
 
-// Replace scores by class probabilities.
+// Convert scores to class probabilities.
 void to_probabilities(const double* scores, std::int64_t n_rows, std::int64_t n_classes,
                       double* probabilities);
 
