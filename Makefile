@@ -24,7 +24,7 @@ test-slow: $(VENV)/installed  ## run the tests that take half a minute or more
 	$(BIN)/python -m pytest -n auto -m slow
 
 test-coverage: $(VENV)/installed  ## run the tests and report which lines they cover, here and in out/coverage
-	$(BIN)/python -m pytest -n auto --cov=skliquid --cov-report=term:skip-covered --cov-report=html:out/coverage
+	$(BIN)/python -m pytest -n auto --cov=skliquid --cov=reproduction --cov-report=term:skip-covered --cov-report=html:out/coverage
 	@echo "Open out/coverage/index.html"
 
 test-oldest: $(VENV)-oldest/installed  ## run the tests with the oldest supported versions
@@ -54,10 +54,10 @@ format: $(VENV)/installed  ## format the code
 	$(BIN)/clang-format -i $(SOURCES)
 
 reproduce: $(VENV)/installed  ## every table and figure of the paper, with few trials
-	$(BIN)/skliquid reproduce
+	$(BIN)/python -m reproduction
 
 reproduce-full: $(VENV)/installed  ## the same with the paper's numbers of trials, in an hour or so
-	$(BIN)/skliquid reproduce --full
+	$(BIN)/python -m reproduction --full
 
 bench: $(VENV)/installed  ## speed, as ratios to alternatives in the same run
 	$(BIN)/python benchmarks/linear_pool.py

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 from drift import BATCH, STREAMS
+from halves import halves
 from joblib import Parallel, delayed
 from numpy.random import Generator
 from scipy.special import ndtri
@@ -29,7 +30,6 @@ from threadpoolctl import threadpool_limits
 from skliquid import Diversity, LiquidEnsembleClassifier
 from skliquid.datasets import DATASET_NAMES, load_dataset
 from skliquid.diversity import LogUniform
-from skliquid.experiments.protocols import halves
 from skliquid.mechanisms import BetterThanGuru, Knowledge, Situation, as_mechanism, revocable
 
 N_VOTERS, N_FINAL = 80, 12

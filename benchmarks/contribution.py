@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from halves import Halves, halves
 from measure import scores
 from rich.progress import track
 from rivals import RANDOM, linear_voters
@@ -28,7 +29,6 @@ from threadpoolctl import threadpool_limits
 
 from skliquid import LiquidEnsembleClassifier, prune
 from skliquid.datasets import DATASET_NAMES, load_dataset
-from skliquid.experiments.protocols import Halves, halves
 
 MOST_ROWS = 4000
 """Trees are refitted at every increment, which takes long on more rows."""

@@ -5,10 +5,10 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
+from halves import Halves, halves
 from tables import TABLES, table_halves
 
 from skliquid.datasets import load_dataset
-from skliquid.experiments.protocols import Halves, halves
 
 MOST_ROWS = 20_000
 """Of a table. Half of them are for training."""

@@ -8,11 +8,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from halves import Halves, halves
 from rivals import METHODS
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from threadpoolctl import threadpool_limits
-
-from skliquid.experiments.protocols import Halves, halves
 
 CLIPPED_AT = 1e-15
 N_BINS = 15

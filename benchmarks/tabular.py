@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from data import load
+from halves import Halves
 from skrub import DatetimeEncoder, TableVectorizer
 from tables import FEWEST
 from tabular_data import REAL, SYNTHETIC, real_table
 from threadpoolctl import threadpool_limits
 
 from skliquid import LiquidEnsembleClassifier
-from skliquid.experiments.protocols import Halves
 from skliquid.table_columns import column_types
 from skliquid.tabular import TableEncoder, column_encoder
 

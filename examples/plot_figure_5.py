@@ -3,7 +3,7 @@ How does accuracy change while voters delegate?
 ===============================================
 
 Figure 5 of the paper shows accuracy and minimum majority while 350 voters become 10, under six
-mechanisms. This example draws it for one dataset, in ten lines. ``skliquid reproduce
+mechanisms. This example draws it for one dataset, in ten lines. ``python -m reproduction
 during_delegation`` draws it in full: seven datasets, 500 trials each.
 """
 

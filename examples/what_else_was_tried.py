@@ -7,9 +7,11 @@ how far each comes from the published accuracies.
 """
 
 import argparse
+import sys
 import warnings
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,11 +26,14 @@ from sklearn.linear_model import SGDClassifier
 from skliquid import Competence, LiquidEnsembleClassifier, Mechanism, as_mechanism
 from skliquid.datasets import DATASET_NAMES, available_datasets, load_dataset
 from skliquid.estimates import MeanEstimate
-from skliquid.experiments.estimates import published
-from skliquid.experiments.spec import LABELS
-from skliquid.experiments.variations import SETTINGS as PUBLISHED_SETTINGS
 from skliquid.mechanisms.selection import least_competent
 from skliquid.schedules import Rounded
+
+sys.path.append(str(Path(__file__).parents[1]))  # the reproduction is not installed
+
+from reproduction.experiment import LABELS
+from reproduction.trial_statistics import published
+from reproduction.variations import SETTINGS as PUBLISHED_SETTINGS
 
 SETTINGS = {name: setting for setting, name in PUBLISHED_SETTINGS.items()}
 

@@ -7,6 +7,7 @@ full fit of a voter takes. Takes about five minutes on two cores.
 """
 
 import argparse
+import sys
 import warnings
 from collections.abc import Sequence
 from itertools import product
@@ -23,11 +24,14 @@ from sklearn.preprocessing import OrdinalEncoder
 
 from skliquid import LiquidEnsembleClassifier, as_mechanism
 from skliquid.datasets import load_dataset
-from skliquid.experiments.estimates import published as rows_of
-from skliquid.experiments.spec import LABELS
-from skliquid.experiments.variations import SETTINGS as PUBLISHED_SETTINGS
 from skliquid.pools import LinearPool
 from skliquid.schedules import Rounded
+
+sys.path.append(str(Path(__file__).parents[1]))  # the reproduction is not installed
+
+from reproduction.experiment import LABELS
+from reproduction.trial_statistics import published as rows_of
+from reproduction.variations import SETTINGS as PUBLISHED_SETTINGS
 
 DATASETS = ("ionosphere", "kr-vs-kp", "spambase")
 SETTINGS = {name: setting for setting, name in PUBLISHED_SETTINGS.items()}

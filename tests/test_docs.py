@@ -40,7 +40,8 @@ def rows():
 
 
 def path_of(name):
-    return ROOT / name if name.startswith("tests/") else ROOT / "src" / "skliquid" / name
+    is_at_the_root = name.startswith(("tests/", "reproduction/"))
+    return ROOT / name if is_at_the_root else ROOT / "src" / "skliquid" / name
 
 
 @pytest.mark.parametrize(("names", "files"), list(rows()))
@@ -135,7 +136,9 @@ def test_the_commands_of_getting_started_run_on_its_table(tmp_path, monkeypatch)
 GUARANTEES = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"`(tests/[^`]+)`", GUARANTEES))))
+@pytest.mark.parametrize(
+    "name", sorted(set(re.findall(r"`((?:reproduction/)?tests/[^`]+)`", GUARANTEES)))
+)
 def test_every_test_that_shows_a_guarantee_exists(name):
     path, _, test = name.partition("::")
     assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A full disk under models, checkpoints, predictions and the store of ``reproduce``.
+"""A full disk under models, checkpoints, predictions and the store of the reproduction.
 
 A write that does not fit must end in an error that names the file; what was there before must be
 intact, and nothing else must be left behind.
@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from killed_commands import SKLIQUID, table_digest, write_experiment, write_rows
+from killed_commands import (
+    ENVIRONMENT,
+    REPRODUCTION,
+    SKLIQUID,
+    table_digest,
+    write_experiment,
+    write_rows,
+)
 from section import Findings, Section, Table, with_progress
 from trainings import StoppedError, resuming
 
@@ -108,7 +115,7 @@ class Writes:
     def predict(self, target: Path) -> None:
         """Write predictions."""
         model, rows = self.folder / "model.skliquid", self.folder / "rows.csv"
-        typed("predict", model, rows, "--out", target, "--proba")
+        typed(*SKLIQUID, "predict", model, rows, "--out", target, "--proba")
 
     def stop_midway(self, target: Path) -> None:
         """Leave the checkpoint of an unfinished training."""
@@ -124,8 +131,8 @@ class Writes:
 
 def typed(*words: Any) -> None:
     """Run a command; what it says in a sentence is raised as OSError."""
-    command, environment = [*SKLIQUID, *map(str, words)], os.environ | {"COLUMNS": "500"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    command = [str(word) for word in words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=ENVIRONMENT)
     printed = " ".join((done.stdout + done.stderr).split())
     if "Traceback" in printed or done.returncode not in (0, 2):
         raise RuntimeError(f"exit code {done.returncode}: {printed[-250:]}")
@@ -185,7 +192,7 @@ def stores(times: int, writes: Writes, disk: Disk, rng: np.random.Generator) -> 
 
 
 def _reproduce(writes: Writes, folder: Path) -> None:
-    words = ("reproduce", writes.folder / "killed.toml", "--jobs", "2")
+    words = (*REPRODUCTION, writes.folder / "killed.toml", "--jobs", "2")
     typed(*words, "--out", folder / "out")
 
 
@@ -215,7 +222,7 @@ WRITTEN = {
     "predictions, Parquet": ("predict", "predictions.parquet", 0.075),
 }
 """What is written: the method of ``Writes``, the file, and the share of all tries."""
-STORES, SHARE_OF_STORES = "the store of `skliquid reproduce`", 0.05
+STORES, SHARE_OF_STORES = "the store of `python -m reproduction`", 0.05
 
 
 def run(times: int, rng: np.random.Generator) -> Findings:

@@ -1,4 +1,4 @@
-"""Drivers that are killed: ``skliquid train`` and ``skliquid reproduce``, run until they end."""
+"""Drivers that are killed: ``skliquid train`` and the reproduction, run until they end."""
 
 import os
 import signal
@@ -20,6 +20,8 @@ from skliquid.cli.train import train
 from skliquid.streams import load_model
 
 SKLIQUID = [sys.executable, "-m", "skliquid.cli"]
+REPRODUCTION = [sys.executable, "-m", "reproduction"]
+ENVIRONMENT = os.environ | {"COLUMNS": "500", "PYTHONPATH": str(Path(__file__).parents[1])}
 MOST_KILLS_OF_A_RUN = 3
 MADE = ("rows.csv", "model", "killed.toml", "out")
 """What files of a command are called when it has ended."""
@@ -42,7 +44,7 @@ n_final = 4
 
 @dataclass
 class Command:
-    """A command: ``words`` after ``skliquid``, given what earlier runs left in the folder.
+    """A command: its ``words``, given what earlier runs left in the folder.
 
     ``kept`` is the file from which it continues.
     """
@@ -61,7 +63,7 @@ def killed_trainings(n_kills: int, rng: np.random.Generator) -> Iterator[str]:
 
 
 def killed_experiments(n_kills: int, rng: np.random.Generator) -> Iterator[str]:
-    """Yield what came of each kill of ``skliquid reproduce``, which continues from its store."""
+    """Yield what came of each kill of the reproduction, which continues from its store."""
     return _killed(
         Command(_reproduce_words, table_digest, write_experiment, "out/trials.sqlite"), n_kills, rng
     )
@@ -115,9 +117,9 @@ def _end_of(command: Command, folder: Path) -> str:
 def _started(command: Command, folder: Path) -> "subprocess.Popen[str]":
     command.prepare(folder)
     return subprocess.Popen(
-        [*SKLIQUID, *command.words(folder)],
+        command.words(folder),
         cwd=folder,
-        env=os.environ | {"COLUMNS": "200"},
+        env=ENVIRONMENT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -139,7 +141,7 @@ def _train_words(folder: Path) -> list[str]:
     words = "train rows.csv --target y --model model --increment-size 25 --every 2 --test-size 0"
     can_resume = "resume" in signature(train).parameters
     is_stopped = (folder / "model.checkpoint").exists()
-    return [*words.split(), *(["--resume"] if can_resume and is_stopped else [])]
+    return [*SKLIQUID, *words.split(), *(["--resume"] if can_resume and is_stopped else [])]
 
 
 def _model_digest(folder: Path) -> str:
@@ -149,7 +151,7 @@ def _model_digest(folder: Path) -> str:
     return str(digests(model.ensemble, new))
 
 
-# skliquid reproduce
+# python -m reproduction
 
 
 def write_experiment(folder: Path) -> None:
@@ -158,7 +160,7 @@ def write_experiment(folder: Path) -> None:
 
 
 def _reproduce_words(_: Path) -> list[str]:
-    return ["reproduce", "killed.toml", "--jobs", "2"]
+    return [*REPRODUCTION, "killed.toml", "--jobs", "2"]
 
 
 def table_digest(folder: Path) -> str:

@@ -9,7 +9,7 @@ from section import Findings, Section, Table, with_progress
 
 TARGETS = {
     "driver, `skliquid train`": (killed_trainings, 0.36),
-    "driver, `skliquid reproduce`": (killed_experiments, 0.1),
+    "driver, `python -m reproduction`": (killed_experiments, 0.1),
     "one Dask worker": (killed_workers, 0.26),
     "a node: a Dask nanny and its workers": (killed_nodes, 0.18),
     "the Dask scheduler": (killed_schedulers, 0.1),
@@ -19,7 +19,7 @@ TEXT = (
     "Process groups get `SIGKILL` at random moments; drivers after their imports. A driver "
     "is killed up to three times and then run to its end by the same command. Bits are the SHA-256 "
     "of labels, probabilities, delegations, record and voters, compared with an undisturbed run; "
-    "for `reproduce`, of the exported table. Each row must be trained on once."
+    "for the reproduction, of the exported table. Each row must be trained on once."
 )
 
 

@@ -1,4 +1,4 @@
-"""The command line: ``skliquid train``, ``skliquid predict``, ``skliquid reproduce`` and more."""
+"""The command line: ``skliquid train``, ``predict``, ``datasets`` and ``mechanisms``."""
 
 import sys
 
@@ -15,6 +15,6 @@ def main() -> None:
     except ImportError as error:
         sys.exit(
             f"The commands of skliquid need {error.name}, which is not installed: "
-            "pip install 'skliquid[experiments]', or 'skliquid[stream]' to train and predict alone."
+            "pip install 'skliquid[stream]'."
         )
     app()

@@ -8,9 +8,8 @@ import typer
 
 from skliquid import __version__
 
-COMMANDS = dict.fromkeys(("train", "predict"), "stream")
-COMMANDS |= dict.fromkeys(("reproduce", "datasets", "mechanisms"), "experiments")
-"""Commands, each a function in a file of its name, and the extra that it needs."""
+COMMANDS = ("train", "predict", "datasets", "mechanisms")
+"""Commands, each a function in a file of its name."""
 
 
 def app_for(words: Sequence[str]) -> typer.Typer:
@@ -32,15 +31,14 @@ def _skliquid(
 
 
 def _command(name: str) -> Callable[..., Any]:
-    extra = COMMANDS[name]
     try:
         command: Callable[..., Any] = getattr(import_module(f"skliquid.cli.{name}"), name)
     except ImportError as error:
-        text = f"Needs {error.name}, which is not installed: pip install 'skliquid[{extra}]'."
+        text = f"Needs {error.name}, which is not installed: pip install 'skliquid[stream]'."
 
         def command() -> None:
             typer.echo(text, err=True)
             raise typer.Exit(1)
 
-        command.__doc__ = f"Needs the extra {extra}, which is not installed."
+        command.__doc__ = "Needs the extra stream, which is not installed."
     return command
