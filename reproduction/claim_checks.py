@@ -1,8 +1,7 @@
 """Checks of the paper's claims: whether each holds in our results, beyond chance."""
 
-import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -11,17 +10,8 @@ import pandas as pd
 from scipy.stats import t as student
 
 from reproduction.experiment import LABELS, Experiment
-from reproduction.result_tables import dataset_table, significance_table
-from reproduction.trial_statistics import (
-    EMPTY,
-    MARK,
-    Estimate,
-    Results,
-    Shown,
-    estimates,
-    published,
-    published_values,
-)
+from reproduction.result_tables import dataset_table, result_values, significance_table
+from reproduction.trial_statistics import EMPTY, MARK, Estimate, Results, Shown, published
 from skliquid.theory import harmful_state_fraction
 
 _ACCURATE, _CHEAP, _WEIGHTED = "Prop W Acc", "Prop W Cost", LABELS["proportional_weighted"]
@@ -96,43 +86,31 @@ def _check(
     words: str, experiment: Experiment, results: Results, check: Check, said: str = EMPTY
 ) -> Claim:
     """Check a claim under each protocol; ``said`` replaces published numbers if there are none."""
-    verdicts, datasets = {}, set[str]()
+    values, verdicts = result_values(experiment, results), {}
     for protocol in experiment.protocols:
-        values = _measured_values(experiment, results, protocol)
-        numbers, leads = check(values)
-        datasets |= {*values}
+        numbers, leads = check(_by_method(values[values["protocol"] == protocol], "mean"))
         if leads:
             verdicts[protocol] = Verdict.of(numbers, leads)
-    numbers, leads = check(_printed_values(experiment, datasets))
+    numbers, leads = check(_by_method(values[values["published"] != ""], "published"))
     return Claim(words, experiment.name, numbers if leads else said, verdicts)
 
 
-def _measured_values(experiment: Experiment, results: Results, protocol: str) -> Values:
-    """Return the estimates under a protocol."""
-    direct = next(iter(experiment.direct), None)
-    part = [pair for pair in results if pair[0].protocol == protocol]
-    groups = estimates(part, lambda trial: (trial.data, experiment.label(trial)), direct)
-    values: dict[str, dict[str, dict[str, Estimate]]] = defaultdict(dict)
-    for (dataset, label), measures in groups.items():
-        values[dataset][label] = measures
-    return values
-
-
-def _printed_values(experiment: Experiment, datasets: Collection[str]) -> Values:
-    """Return the published values for ``datasets``, as estimates without error."""
-    values: dict[str, dict[str, dict[str, Estimate]]] = {}
-    printed = published_values(experiment.published) if experiment.published else {}
-    for (dataset, label, measure), value in printed.items():
-        if dataset in datasets:
-            by_label = values.setdefault(dataset, {})
-            by_label.setdefault(label, {})[measure] = Estimate(value, 0.0)
-    return values
+def _by_method(values: pd.DataFrame, column: str) -> Values:
+    """Return the known values of a column, published ones without an error."""
+    found: dict[str, dict[str, dict[str, Estimate]]] = defaultdict(lambda: defaultdict(dict))
+    for row in values.dropna(subset=column).to_dict("records"):
+        error = row["standard_error"] if column == "mean" else 0.0
+        estimate = Estimate(row[column], error, row["trials"])
+        found[row["dataset"]][row["ensemble"]][row["measure"]] = estimate
+    return found
 
 
 def _values_of(values: Values, labels: Sequence[str], measure: str) -> list[list[Estimate]]:
     """Return the known estimates of ``labels`` on each dataset."""
-    found = [[d[label][measure] for label in labels if label in d] for d in values.values()]
-    return [[each for each in group if not math.isnan(each.mean)] for group in found]
+    return [
+        [methods[label][measure] for label in labels if measure in methods.get(label, {})]
+        for methods in values.values()
+    ]
 
 
 def leads_of(

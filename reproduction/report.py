@@ -69,12 +69,12 @@ def _page(
     anchors, stems = UniqueNames(_ANCHORS), UniqueNames()
     summary, figure = summarize(shown, left_out), None
     anchor_of = {e.name: anchors.claim(re.sub(r"[^\w.-]+", "_", e.name)) for e, _ in shown}
-    if len(summary.compared):
+    if len(summary["compared"]):
         caption = (
             "Our means against the published values of delegating ensembles, with bars of two "
             "standard errors; filled marks are further off than that."
         )
-        picture = Picture(caption, "agreement", agreement_figure(summary.compared))
+        picture = Picture(caption, "agreement", agreement_figure(summary["compared"]))
         figure = _write_figure(picture, out, stems)
     sections = [_section(*pair, out, stems) for pair in shown]
     replays = [

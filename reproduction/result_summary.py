@@ -4,12 +4,12 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from scipy.stats import t as student
 
-from reproduction.claim_checks import Claim, check_claims, range_text
+from reproduction.claim_checks import check_claims, range_text
 from reproduction.experiment import Experiment
 from reproduction.methods import Result
 from reproduction.result_figures import MEASURES
@@ -63,71 +63,40 @@ def _chance_of_agreement(n_trials: int) -> float:
     return float(1 - 2 * student.sf(reach, n_trials - 1))
 
 
-class AgreementRow(NamedTuple):
-    """The agreement with one table of the paper, or with several, by measure."""
+def summarize(shown: Shown, left_out: Sequence[str]) -> dict[str, Any]:
+    """Return the parts of the summary; each is empty if there are no results for it.
 
-    title: str
-    experiment: str
-    measures: Mapping[str, Agreement]
-
-
-@dataclass(frozen=True)
-class Summary:
-    """The parts of the summary; each is empty if there are no results for it."""
-
-    run: str
-    low_power: str
-    claims: Sequence[Claim]
-    compared: pd.DataFrame  # published and measured values of delegating ensembles
-    agreement: Sequence[AgreementRow]
-    differences: Sequence[Mapping[Any, Any]]  # the largest ones beyond two standard errors
-    n_differences: int
-    open_rules: Sequence[tuple[Experiment, Sequence[tuple[float, int, int, str]]]]
-    findings: Sequence[tuple[str, str]]  # by experiment, where nothing else is said about it
-
-    @property
-    def overall(self) -> Mapping[str, Agreement]:
-        """The agreement of all delegating ensembles, each value once."""
-        return _agreements(self.compared) if len(self.compared) else {}
-
-    @property
-    def columns(self) -> dict[str, str]:
-        """The columns of claims, one per protocol under which they are decided."""
-        found = {protocol for claim in self.claims for protocol in claim.verdicts}
-        return {name: f"measured, {title}" for name, title in TITLES.items() if name in found}
-
-    @property
-    def states(self) -> Counter[str]:
-        """The numbers of claims in each state, under the first protocol of each."""
-        return Counter(next(iter(claim.verdicts.values())).state for claim in self.claims)
-
-
-def summarize(shown: Shown, left_out: Sequence[str]) -> Summary:
-    """Return the summary of all results; it says nothing about what was not run."""
+    ``compared`` are the published and measured values of delegating ensembles; ``findings`` are
+    about experiments that no other part covers.
+    """
     claims, values = check_claims(shown), published_beside_measured(shown)
     if values.empty:
         compared, differing = values, values
     else:
         compared, differing = values[~values["is_boosted"]], values[values["differs"]]
         differing = differing.sort_values("distance", ascending=False)
+    protocols = {protocol for claim in claims for protocol in claim.verdicts}
     nearest = [(e, nearest_variations(e, r)[:2]) for e, r in shown if e.kind == "variations" and r]
-    summarized = {claim.experiment for claim in claims} | {*values.get("experiment", [])}
-    return Summary(
-        run=_run_sentence(shown, left_out),
-        low_power=_low_power_text(shown, compared),
-        claims=claims,
-        compared=compared,
-        agreement=_agreement_rows(shown, values) if len(values) else [],
-        differences=differing.head(_MAX_DIFFERENCES).to_dict("records"),
-        n_differences=len(differing),
-        open_rules=[(experiment, readings) for experiment, readings in nearest if readings],
-        findings=[
+    covered = {claim.experiment for claim in claims} | {*values.get("experiment", [])}
+    return {
+        "run": _run_sentence(shown, left_out),
+        "low_power": _low_power_text(shown, compared),
+        "claims": claims,
+        "states": Counter(next(iter(claim.verdicts.values())).state for claim in claims),
+        "columns": {p: f"measured, {title}" for p, title in TITLES.items() if p in protocols},
+        "compared": compared,
+        "overall": _agreements(compared) if len(compared) else {},
+        "agreement": _agreement_rows(shown, values) if len(values) else [],
+        "differences": differing.head(_MAX_DIFFERENCES).to_dict("records"),
+        "n_differences": len(differing),
+        "open_rules": [(experiment, readings) for experiment, readings in nearest if readings],
+        "findings": [
             (experiment.name, sentence)
             for experiment, results in shown
-            if experiment.name not in summarized and experiment.kind != "variations"
+            if experiment.name not in covered and experiment.kind != "variations"
             for sentence in findings([(experiment, results)])
         ],
-    )
+    }
 
 
 def counted(n: int, thing: str) -> str:
@@ -221,19 +190,21 @@ def _agreements(values: pd.DataFrame) -> dict[str, Agreement]:
     return {measure: Agreement.of(measure, values) for measure in MEASURES}
 
 
-def _agreement_rows(shown: Shown, values: pd.DataFrame) -> list[AgreementRow]:
-    """Return the agreement with each of the paper's tables that was run, and with all of them."""
+def _agreement_rows(
+    shown: Shown, values: pd.DataFrame
+) -> list[tuple[str, str, dict[str, Agreement]]]:
+    """Return title, experiment and agreement for each of the paper's tables, and for all."""
     rows = []
     for experiment, results in shown:
         own = published_beside_measured([(experiment, results)])
         if len(own):
             measures = _agreements(own[~own["is_boosted"]])
-            rows.append(AgreementRow(experiment.title, experiment.name, measures))
+            rows.append((experiment.title, experiment.name, measures))
     delegating, boosted = (values[values["is_boosted"] == flag] for flag in (False, True))
     if len(rows) > 1:
-        rows.append(AgreementRow("all of them, each value once", "", _agreements(delegating)))
+        rows.append(("all of them, each value once", "", _agreements(delegating)))
     if len(boosted):
-        rows.append(AgreementRow("AdaBoost", "", _agreements(boosted)))
+        rows.append(("AdaBoost", "", _agreements(boosted)))
     return rows
 
 

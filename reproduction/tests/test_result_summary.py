@@ -74,7 +74,7 @@ def test_what_is_not_published_is_left_out():
 def test_the_largest_difference_comes_first():
     offsets = {"Direct": 0.05, "Prop W Acc": -0.2}
     shown = [as_published("comparison", offset=lambda label: offsets.get(label, 0))]
-    found = summarize(shown, []).differences
+    found = summarize(shown, [])["differences"]
     assert [row["ensemble"] for row in found] == ["Prop W Acc", "Direct"]
     assert found[0]["distance"] == pytest.approx(0.2)
 
