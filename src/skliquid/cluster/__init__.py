@@ -1,23 +1,6 @@
 """Clusters: a connection to a Dask scheduler, and voters that train on its workers."""
 
-from skliquid.cluster.connection import (
-    ClusterError,
-    connected,
-    done,
-    results,
-    submitted,
-    threads_of_workers,
-    words_for,
-)
+from skliquid.cluster.connection import ClusterError
 from skliquid.cluster.dask_pool import DaskPool
 
-__all__ = [
-    "ClusterError",
-    "DaskPool",
-    "connected",
-    "done",
-    "results",
-    "submitted",
-    "threads_of_workers",
-    "words_for",
-]
+__all__ = ["ClusterError", "DaskPool"]

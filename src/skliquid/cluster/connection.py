@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Collection, Sequence
 from concurrent.futures import CancelledError
 from time import monotonic, sleep
-from typing import Any, Literal
+from typing import Any
 
 _SECONDS_BETWEEN_CHECKS = 1.0
 _SECONDS_FOR_AN_ANSWER = 5.0
@@ -101,20 +101,14 @@ def packed(value: Any) -> bytes:
     return bytes(distributed().protocol.pickle.dumps(value))
 
 
-def done(
-    client: Any,
-    futures: Collection[Any],
-    *,
-    timeout: float,
-    wait_for: Literal["ALL_COMPLETED", "FIRST_COMPLETED"] = "ALL_COMPLETED",
-) -> set[Any]:
-    """Return the ``futures`` that have finished or failed, when all or the first have."""
+def wait_until_done(client: Any, futures: Collection[Any], *, timeout: float) -> None:
+    """Wait until all ``futures`` have finished or failed."""
     dask, watch = distributed(), _Watch(client, timeout)
     while True:
         try:
             with client.as_current():  # otherwise the default client is used
-                waited = dask.wait(futures, timeout=_SECONDS_BETWEEN_CHECKS, return_when=wait_for)
-                return set(waited.done)
+                dask.wait(futures, timeout=_SECONDS_BETWEEN_CHECKS)
+                return
         except TimeoutError:
             watch.check()
         except CancelledError as error:
@@ -129,7 +123,7 @@ def results(client: Any, futures: Sequence[Any], *, timeout: float) -> list[Any]
         return await client.gather(list(futures), asynchronous=True)
 
     while True:
-        done(client, futures, timeout=timeout)
+        wait_until_done(client, futures, timeout=timeout)
         try:
             return list(client.sync(gather, callback_timeout=patience))
         except TimeoutError:
