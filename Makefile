@@ -12,7 +12,7 @@ SOURCES = $(wildcard src/skliquid/native/*/*.cpp src/skliquid/native/*/*.hpp)
 
 .PHONY: help test test-coverage test-docs test-oldest test-sanitized test-slow build debug check format reproduce reproduce-full docs clean \
 	bench bench-start bench-trees bench-accuracy bench-contribution bench-choices bench-drift bench-streams bench-files \
-	bench-cluster bench-model-files bench-onnx bench-replay bench-scale bench-tabular mutants replay-page torture
+	bench-cluster bench-model-files bench-onnx bench-replay bench-scale bench-tabular mutants replay-page stress
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -80,6 +80,7 @@ bench-accuracy: $(VENV)/installed  ## accuracy, probabilities and cost against o
 	$(BIN)/python benchmarks/evidence.py --write docs/results/accuracy.md --figure docs/images/accuracy.svg \
 		--reliability docs/images/reliability.png
 	$(BIN)/python benchmarks/trade_offs.py docs/results/accuracy.md docs/images/accuracy_for_cost.svg
+	$(BIN)/python benchmarks/summary_table.py docs/results/accuracy.md docs/when_to_use.md README.md
 
 bench-contribution: $(VENV)/installed  ## delegation by contribution, by own accuracy and at random, in half an hour or so
 	$(INSTALL) --editable '.[bench]'
@@ -116,8 +117,8 @@ bench-files: $(VENV)/installed  ## memory and rows per second on a file of 2 GB,
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/large_files.py
 
-torture: $(VENV)/installed  ## try to break what docs/guarantees.md promises, in under an hour; goes on where it was stopped
-	$(BIN)/python torture/run.py --resume --page docs/results/torture.md
+stress: $(VENV)/installed  ## try to break what docs/guarantees.md promises, in under an hour; goes on where it was stopped
+	$(BIN)/python stress/run.py --resume --page docs/results/stress.md
 
 docs: $(VENV)/installed-docs  ## the site: pages, gallery and API, in out/docs; only what has changed is made again
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -d out/doctrees docs out/docs

@@ -24,10 +24,11 @@ from skliquid.datasets import DATASET_NAMES
 
 HEAD = """# Accuracy, probabilities and cost: results
 
-By `make bench-accuracy`. Log-loss is unclipped: infinite where a row's class got the probability
-zero, with the number of splits where it was. Where there is any, log-loss with probabilities of at
-least 1e-15 is given too. Seconds are of one thread: CPU seconds of `fit`, seconds of
-`predict_proba` on the test half, best of three. Bytes are those of the pickle."""
+Made by `make bench-accuracy`. Log-loss is unclipped: it is infinite if the true class of a row got
+the probability zero; *infinite* counts the splits on which it is. *Clipped* log-loss uses
+probabilities of at least 1e-15. Times are those of one thread, on arrays that are already encoded:
+CPU seconds of `fit`, and seconds of `predict_proba` on the test half, best of three. Sizes are
+those of pickles."""
 
 PER_DATASET = {
     "accuracy": "Accuracy",

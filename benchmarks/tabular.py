@@ -26,8 +26,9 @@ from tabular_data import REAL, SYNTHETIC, real_table
 from threadpoolctl import threadpool_limits
 
 from skliquid import LiquidEnsembleClassifier
-from skliquid.table_columns import column_types
-from skliquid.tabular import TableEncoder, column_encoder
+from skliquid.tables.column_encoders import column_encoder
+from skliquid.tables.table_columns import column_types
+from skliquid.tables.tabular import TableEncoder
 
 MOST_ROWS = 20_000
 WITH_CATEGORIES = {

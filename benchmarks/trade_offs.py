@@ -1,9 +1,9 @@
-"""The picture of "When to use it": accuracy and log-loss for cost, on tables nobody tuned on.
+"""The figure of "When to use it": accuracy and log-loss against time.
 
     python benchmarks/trade_offs.py docs/results/accuracy.md docs/images/accuracy_for_cost.svg
 
-It is drawn from the means over further tables that ``evidence.py`` wrote: no setting was chosen on
-these tables. Times are divided by those of LightGBM with 100 trees.
+It shows the means over further tables that ``evidence.py`` wrote: no setting was chosen on these
+tables. Times are divided by those of LightGBM with 100 trees.
 """
 
 import argparse
@@ -15,22 +15,13 @@ import pandas as pd
 from diagrams import KINDS, REPRODUCIBLE, label
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullFormatter
+from result_tables import MEANS, read_table
 from rivals import ADABOOST_50, ADABOOST_350, CONTROL, DIRECT, LIGHTGBM, LINEAR
 
-TITLE = "## Further tables: means"
 LEFT_OUT = (CONTROL, DIRECT, LINEAR, ADABOOST_50, ADABOOST_350)
 """Our own variants, and methods so far below that the others would be one point."""
 
 LARGEST_LOG_LOSS = 1.0
-
-
-def read_means(page: Path) -> pd.DataFrame:
-    """Return the table of means over further tables: one row per method."""
-    part = page.read_text(encoding="utf-8").split(TITLE)[1].split("\n## ")[0]
-    lines = [line.strip("|").split("|") for line in part.splitlines() if line.startswith("|")]
-    rows = [[cell.strip() for cell in line] for line in lines]
-    table = pd.DataFrame(rows[2:], columns=rows[0]).set_index("method")
-    return table.replace("∞", "inf").apply(lambda cells: cells.str.replace(",", "").astype(float))
 
 
 def trade_offs(means: pd.DataFrame, path: Path) -> None:
@@ -88,7 +79,7 @@ def main() -> None:
     parser.add_argument("results", type=Path, help="what evidence.py wrote")
     parser.add_argument("figure", type=Path, help="where to draw")
     options = parser.parse_args()
-    trade_offs(read_means(options.results), options.figure)
+    trade_offs(read_table(options.results, MEANS), options.figure)
 
 
 if __name__ == "__main__":

@@ -45,8 +45,8 @@ ax.legend()
 plt.show()
 
 # %%
-# Seconds are limited in the same way; how far training comes then depends on the machine. The
-# record says what was left out.
+# ``max_seconds`` works in the same way, but its result depends on the machine. The record says
+# which part of the training was skipped.
 
 quick = LiquidEnsembleClassifier(max_seconds=0.3, random_state=0).fit(X_train, y_train)
 print(f"Accuracy: {quick.score(X_test, y_test):.2f}")
@@ -55,4 +55,4 @@ print(quick.record_.stopped)
 # %%
 # **To take away:** with a ninth of the visits, accuracy is only one or two points lower. Unless the
 # budget ends before anyone has delegated, an ensemble that delegates is more accurate: delegators
-# cost nothing any more, and more is left for the others.
+# have no further cost, so more of the budget is left for the others.

@@ -2,9 +2,9 @@
 Can I trust the probabilities?
 ==============================
 
-Of all e-mails that get a probability of 0.8 to be spam, about 80 % should be spam.
-``CalibrationDisplay`` of scikit-learn shows whether this is so, for any classifier. This example
-looks at soft and hard votes, and at what ``temperature_`` does.
+Of all e-mails with a predicted spam probability of 0.8, about 80 % should be spam.
+``CalibrationDisplay`` of scikit-learn shows whether this is true, for any classifier. This example
+compares soft and hard votes, and shows the effect of ``temperature_``.
 """
 
 import matplotlib.pyplot as plt
@@ -29,8 +29,8 @@ X_train, X_test, y_train, y_test = train_test_split(
 # Soft votes and hard votes
 # -------------------------
 #
-# With soft votes, the default, each representative answers with probabilities. With hard votes, as
-# in the paper, it answers with a class, and a probability is a share of the votes.
+# With soft votes, the default, each representative predicts probabilities. With hard votes, as in
+# the paper, it predicts a class, and a probability is a share of the votes.
 
 models = {
     "soft votes": LiquidEnsembleClassifier(random_state=0),
@@ -46,14 +46,14 @@ ax.set(xlabel="Predicted probability of spam", ylabel="Share of spam")
 plt.show()
 
 # %%
-# Above the diagonal there is more spam than predicted, below it less. In log-loss a certain answer
-# that is wrong costs most, and the hard votes of five representatives are often certain.
+# Above the diagonal there is more spam than predicted, below it less. Log-loss penalizes confident
+# errors most, and the hard votes of five representatives are often confident.
 #
-# What the temperature does
-# -------------------------
+# Temperature scaling
+# -------------------
 #
-# Some voters are far too certain, such as linear ones after a single pass with large steps. While
-# it trains, the ensemble predicts each increment before it learns from it. From these answers it
+# Some voters are overconfident, such as linear ones after a single pass with large steps. During
+# training, the ensemble predicts each increment before it trains on it. From these predictions it
 # learns one number, the temperature: above 1 it makes probabilities less certain, below 1 more
 # certain.
 
@@ -76,6 +76,6 @@ plt.show()
 
 # %%
 # **To take away:** soft votes give useful probabilities, hard votes of a few representatives do
-# not. One temperature helps voters that are far too certain, though it cannot straighten every
-# curve. It is learned before the final fit, which was left out here: where voters change much in
-# the final fit, look at this diagram before you rely on their probabilities.
+# not. A temperature corrects overconfident voters, though it cannot straighten every curve. It is
+# learned before the final fit, which was skipped here: if voters change much in the final fit,
+# check this diagram before you rely on their probabilities.

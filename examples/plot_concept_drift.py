@@ -2,9 +2,9 @@
 What happens under concept drift?
 =================================
 
-When a stream changes, the best voters of the past need not be the best from now on. If delegations
-are revocable, a delegator that has become better than its representative takes its vote back. This
-example compares ensembles with and without that right, on a stream that changes in the middle.
+When a stream changes, the best voters so far need not be the best in the future. With revocable
+delegations, a delegator that has become better than its representative gets its vote back. This
+example compares revocable and permanent delegations on a stream that changes in the middle.
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +26,8 @@ y ^= rng.random(8_000) < 0.05
 
 # %%
 # The preset ``for_streams()`` has 18 voters and keeps 6 representatives. Its delegations are
-# revocable; those of the second ensemble are not, and nothing else differs. Each batch of 100 rows
-# is predicted first, and then learned from.
+# revocable. The second ensemble differs only in that its delegations are not. Each batch of 100
+# rows is first predicted and then trained on.
 
 not_revocable = as_mechanism("proportional_weighted", vote_weights="delegated_log_odds")
 ensembles = {
@@ -43,7 +43,7 @@ for name, ensemble in ensembles.items():
         ensemble.partial_fit(X[rows], y[rows], classes=[False, True])
 
 # %%
-# Above: accuracy, averaged over the last ten batches. Below: how many voters took their votes back.
+# Above: accuracy, averaged over the last ten batches. Below: the number of revoked delegations.
 
 figure, (above, below) = plt.subplots(
     2, 1, sharex=True, figsize=(7, 4), height_ratios=[3, 1], layout="constrained"
@@ -72,10 +72,10 @@ for name, values in accuracy.items():
 record = ensembles["revocable"].record_
 for increment in record:
     for voter in increment.returned:
-        kind, feature_map = record.voters[voter].kind, record.voters[voter].feature_map
+        kind, feature_map = record.voters[voter].estimator, record.voters[voter].feature_map
         print(f"batch {increment.increment}: voter {voter} ({kind} {feature_map})")
 
 # %%
-# **To take away:** before the change both ensembles are the same. After it, voters return that can
-# follow a curved rule, and the ensemble recovers sooner than one whose delegations are final. The
-# price is small: delegators do not train, they only predict.
+# **To take away:** before the change both ensembles are the same. After it, voters with nonlinear
+# decision boundaries return, and the ensemble recovers sooner than one with permanent delegations.
+# The cost is small: delegators do not train, they only predict.

@@ -2,8 +2,8 @@
 How do I use a table with categories and dates?
 ===============================================
 
-``tabular_pipeline`` takes data frames as they are: numbers, categories, dates and missing values.
-This example trains it on orders of a shop, and shows what each column is worth.
+``tabular_pipeline`` takes data frames with numbers, categories, dates and missing values. This
+example trains it on orders of a shop, and shows how much each column contributes.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +18,8 @@ from skliquid import tabular_pipeline
 plt.style.use("skliquid.plotting.skliquid")
 
 # %%
-# 4,000 orders over two years. Which will be sent back? Clothes often are, and so are
-# presents, in December and January. The country has no influence. One price in ten is missing.
+# 4,000 orders over two years. Which ones will be returned? Clothes often are, and so are presents,
+# in December and January. The country has no influence. One price in ten is missing.
 
 rng = np.random.default_rng(0)
 n = 4_000
@@ -54,8 +54,8 @@ print(f"Accuracy: {model.score(X_test, y_test):.3f}")
 model["encoder"].get_feature_names_out()
 
 # %%
-# What is each column worth? First, add one after the other. Then shuffle each column of the test
-# rows: ``permutation_importance`` works on the columns of the data frame.
+# How much does each column contribute? First, add one column after the other. Then shuffle each
+# column of the test rows: ``permutation_importance`` works on the columns of the data frame.
 
 steps = [["price"], ["price", "article"], ["price", "article", "ordered"]]
 auc = []
@@ -76,6 +76,5 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# **To take away:** one call makes a model of a data frame. Dates count, because what matters is
-# often the month, the weekday or the hour. A column without information, the country, does little
-# harm.
+# **To take away:** one call fits a model to a data frame. Dates are useful, because the month, the
+# weekday or the hour often matters. A column without information, the country, does little harm.

@@ -2,9 +2,9 @@
 Which features matter?
 ======================
 
-Two answers: which features the ensemble uses, and how much it would lose without them. The first is
-``feature_importances_``, which costs nothing. The second is ``permutation_importance`` of
-scikit-learn, measured on rows that the ensemble has not seen.
+``feature_importances_`` shows which features the ensemble uses, without extra computation.
+``permutation_importance`` of scikit-learn shows how much accuracy it would lose without them,
+measured on rows that the ensemble has not seen. This example compares both.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +25,7 @@ ensemble = LiquidEnsembleClassifier(random_state=0).fit(X_train, y_train)
 # ``feature_importances_`` is the mean over the representatives, weighted by the votes they carry:
 # coefficients of linear voters, splits of trees. It sums to one.
 #
-# ``permutation_importance`` shuffles one column at a time, and measures how much accuracy is lost.
+# ``permutation_importance`` shuffles one column at a time and measures the loss of accuracy.
 
 lost = permutation_importance(ensemble, X_test, y_test, n_repeats=5, random_state=0)
 table = pd.DataFrame(
@@ -38,7 +38,7 @@ table = pd.DataFrame(
 ).sort_values("lost")
 
 # %%
-# The fifteen features whose loss is largest:
+# The fifteen features with the largest loss:
 
 top = table.tail(15)
 figure, (left, right) = plt.subplots(1, 2, sharey=True, figsize=(8, 4), layout="constrained")
@@ -52,5 +52,5 @@ plt.show()
 
 # %%
 # **To take away:** ``feature_importances_`` is a first look, without any extra computation. Before
-# you drop or defend a feature, use ``permutation_importance``: a feature that is used much need not
-# be worth much, for example when others say the same.
+# you drop a feature, use ``permutation_importance``: a feature that is used often need not improve
+# accuracy, for example if others are correlated with it.

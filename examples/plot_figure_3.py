@@ -2,9 +2,9 @@
 What does delegation cost?
 ==========================
 
-Figure 3 of the paper is a formula: the fewest sample visits until ``n_final`` of 350 voters are
-left, by the share that delegates at each increment. :mod:`skliquid.theory` has the paper's
-formulas, so the figure takes ten lines.
+Figure 3 of the paper plots a formula: the smallest number of sample visits until ``n_final`` of 350
+voters are left, by delegation rate. :mod:`skliquid.theory` has the paper's formulas, so the figure
+takes ten lines.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ from skliquid.theory import delegation_cost
 plt.style.use("skliquid.plotting.skliquid")
 
 # %%
-# Cost is divided by the rows of an increment, of which it is a multiple.
+# Cost is a multiple of the increment size, so it is divided by it.
 
 rates = np.geomspace(0.01, 0.95, 200)
 figure, ax = plt.subplots(figsize=(5.5, 3.6), layout="constrained")
@@ -32,8 +32,8 @@ ax.legend(title="n_final")
 plt.show()
 
 # %%
-# Is it true of a training? The paper's ensemble, with 350 voters that become 25, visits each row of
-# an increment once per voter that is left.
+# Does the formula agree with the measured cost? The paper's ensemble, pruned from 350 to 25 voters,
+# visits each row of an increment once per remaining voter.
 
 X, y = load_digits(return_X_y=True)
 measured = []
@@ -53,5 +53,5 @@ ax.legend()
 plt.show()
 
 # %%
-# **To take away:** the faster voters delegate, the cheaper the increments; how many are left in the
-# end matters little, since most of the cost is that of the first increments.
+# **To take away:** the higher the delegation rate, the lower the cost of the increments. The final
+# number of voters matters little, since the first increments make up most of the cost.

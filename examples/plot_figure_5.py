@@ -1,9 +1,9 @@
 """
-How does accuracy change while voters delegate?
-===============================================
+How does accuracy change during delegation?
+===========================================
 
-Figure 5 of the paper shows accuracy and minimum majority while 350 voters become 10, under six
-mechanisms. This example draws it for one dataset, in ten lines. ``python -m reproduction
+Figure 5 of the paper shows accuracy and minimum majority while an ensemble is pruned from 350 to 10
+voters, under six mechanisms. This example draws it for one dataset. ``python -m reproduction
 during_delegation`` draws it in full: seven datasets, 500 trials each.
 """
 
@@ -18,8 +18,8 @@ plt.style.use("skliquid.plotting.skliquid")
 
 # %%
 # ``as_in_the_paper()`` has the paper's settings. Increments have 25 rows, and a fifth of the
-# representatives delegate at each, so 17 increments lead from 350 to 10. A delegator may choose any
-# voter, and its votes go to the end of that voter's chain: ``candidates="voters"``.
+# representatives delegate at each, so 17 increments lead from 350 to 10. With
+# ``candidates="voters"`` a delegator may choose any voter, and its votes go to that voter's guru.
 
 spam = load_dataset("spambase")
 names = ["direct", "random", "max", "random_better", "proportional_better", "proportional_weighted"]
@@ -40,8 +40,8 @@ for trial in range(3):
 means = pd.concat(tables).groupby(["mechanism", "increment"]).mean()
 
 # %%
-# The axis runs from many representatives to few, as training does. Under Direct nobody delegates:
-# its lines show what all 350 voters reach after the same increments.
+# The horizontal axis runs from many representatives to few, like training. Under Direct nobody
+# delegates: its lines show all 350 voters after the same increments.
 
 n_representatives = means.loc["proportional_weighted", "n_representatives"]
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
@@ -70,5 +70,5 @@ pd.DataFrame(
 
 # %%
 # **To take away:** if voters delegate to better ones, accuracy rises within a few increments and
-# stays high, while that of Direct and Random swings. Under Random one or two
-# representatives hold a majority in the end; the other mechanisms share the votes more evenly.
+# stays high, while that of Direct and Random fluctuates. Under Random one or two representatives
+# hold a majority in the end; the other mechanisms distribute the votes more evenly.

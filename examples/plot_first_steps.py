@@ -2,9 +2,8 @@
 How do I train my first ensemble?
 =================================
 
-``LiquidEnsembleClassifier`` is used like any other classifier of scikit-learn. This example trains
-one on a table of e-mails, looks at what remained of its voters, and compares it with a random
-forest.
+``LiquidEnsembleClassifier`` is used like any other scikit-learn classifier. This example trains one
+on a table of e-mails, shows which voters remain, and compares it with a random forest.
 """
 
 import matplotlib.pyplot as plt
@@ -27,16 +26,16 @@ X_train, X_test, y_train, y_test = train_test_split(spam.X, spam.y, random_state
 spam
 
 # %%
-# 24 voters of three kinds start with one vote each: linear classifiers, small forests and short
-# sequences of boosted trees. While they train, the weakest delegate their votes to stronger ones,
-# and stop training. Those that are left are the *representatives*.
+# 24 voters start with one vote each: linear classifiers, small forests and short sequences of
+# boosted trees. During training, the weakest delegate their votes to stronger ones and stop
+# training. The remaining voters are the *representatives*.
 
 ensemble = LiquidEnsembleClassifier(random_state=0).fit(X_train, y_train)
 print(ensemble.record_.summary())
 print(f"Accuracy on new e-mails: {ensemble.score(X_test, y_test):.3f}")
 
 # %%
-# Who delegated to whom? In the middle of each group is a representative. It votes with the votes of
+# Who delegated to whom? In the middle of each group is a representative. It carries the votes of
 # all others in its group.
 
 display = DelegationDisplay.from_estimator(ensemble)
@@ -59,5 +58,5 @@ forest = RandomForestClassifier(random_state=0).fit(X_train, y_train)
 print(f"Accuracy of a random forest with 100 trees: {forest.score(X_test, y_test):.3f}")
 
 # %%
-# **To take away:** without any settings, the ensemble is about as accurate as a random forest. Five
-# representatives answer for all 24 voters, and ``record_`` knows how it came to that.
+# **To take away:** with default settings, the ensemble is about as accurate as a random forest.
+# Five representatives vote for all 24 voters, and ``record_`` has the history of the training.

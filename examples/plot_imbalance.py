@@ -2,9 +2,9 @@
 What helps if one class is rare?
 ================================
 
-If one row in twenty belongs to the class that you look for, a model that never finds it is still
-right in 95 % of the cases. This example compares the ensemble as it is with two ways out: class
-weights, and another threshold.
+If one row in twenty belongs to the rare class, a model that never predicts it is still right in
+95 % of the cases. This example compares two remedies for class imbalance: class weights, and
+another threshold.
 """
 
 import matplotlib.pyplot as plt
@@ -29,8 +29,8 @@ print(f"Rows of the rare class: {y.mean():.1%}")
 
 # %%
 # ``class_weight="balanced"`` gives both classes the same total weight in training.
-# ``TunedThresholdClassifierCV`` of scikit-learn leaves the probabilities as they are, and chooses
-# by cross-validation from which probability on a row is assigned to the rare class.
+# ``TunedThresholdClassifierCV`` of scikit-learn does not change the probabilities; it chooses the
+# threshold for the rare class by cross-validation.
 
 plain = LiquidEnsembleClassifier(random_state=0)
 balanced = LiquidEnsembleClassifier(class_weight="balanced", random_state=0)
@@ -44,9 +44,9 @@ for name, model in models.items():
     )
 
 # %%
-# A precision-recall curve shows all thresholds at once; the marks are where the three models are.
-# Recall is the share of the rare class that is found, precision the share of what is found that
-# belongs to it.
+# A precision-recall curve shows all thresholds at once; the marks show the three models. Recall is
+# the share of the rare class that is found, precision the share of the rare class among the rows
+# that are predicted as rare.
 
 figure, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 PrecisionRecallDisplay.from_estimator(plain, X_test, y_test, ax=ax, name="all thresholds")
@@ -59,6 +59,6 @@ ax.legend(loc="lower left")
 plt.show()
 
 # %%
-# **To take away:** both ways find more of the rare class, for more false alarms, and both are
-# better in balanced accuracy. A threshold can be chosen for any metric, and leaves the
-# probabilities as they are; class weights change them, so do not read them as frequencies.
+# **To take away:** both remedies find more of the rare class, with more false alarms, and improve
+# balanced accuracy. A threshold can be chosen for any metric and does not change the
+# probabilities; class weights change them, so do not read them as frequencies.

@@ -39,7 +39,7 @@ bytes_per_row = flights.memory_usage(deep=True).sum() / n_flights
 print(f"A data frame takes {bytes_per_row:.0f} bytes per row.")
 
 # %%
-# ``report`` is called after each increment. We let it note the time, the memory that Python and
+# ``report`` is called after each increment. Here it records the time, the memory that Python and
 # Arrow have allocated, and the number of representatives.
 
 notes = []
@@ -65,7 +65,7 @@ tracemalloc.stop()
 notes = pd.DataFrame(notes)
 
 # %%
-# Left: memory, compared with a data frame of all rows so far. Right: voters delegate on the way.
+# Left: memory, compared with a data frame of all rows so far. Right: the number of representatives.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
 left.plot(notes["rows"], notes["megabytes"], label="train_on")
@@ -79,7 +79,7 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# Each increment is predicted before it is learned from, so this accuracy is on new rows:
+# Each increment is predicted before training on it, so this is the accuracy on new rows:
 
 last = notes.iloc[-1]
 print(f"{last['rows'] / last['seconds']:,.0f} rows per second")
@@ -93,6 +93,6 @@ temporary.cleanup()
 model.pipeline.predict(flights.drop(columns="delayed").head())
 
 # %%
-# **To take away:** memory stays the same however many rows there are, so a file may be larger than
-# memory. Linear voters, as here, are the fastest; leave out ``ensemble`` for the default one, with
-# trees, which is slower and often more accurate.
+# **To take away:** memory does not depend on the number of rows, so a file may be larger than
+# memory. Linear voters, as here, are the fastest. Without ``ensemble``, the default ensemble with
+# trees is trained, which is slower and often more accurate.

@@ -2,8 +2,8 @@
 Can I write my own mechanism?
 =============================
 
-A mechanism says who delegates, and to whom. It is a pair of functions, so a mechanism of your own
-takes a few lines. This example writes two, and compares them with two of the library.
+A mechanism decides who delegates, and to whom. It is a pair of functions, so a custom mechanism
+takes a few lines. This example defines two, and compares them with two of the library.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ from skliquid.plotting import TrainingDisplay
 plt.style.use("skliquid.plotting.skliquid")
 
 # %%
-# The first function selects who delegates. It returns positions in the array of competences. Ours
-# draws pairs of representatives at random, and the weaker of each pair delegates.
+# The first function selects the delegators. It returns positions in the array of competences. This
+# one draws random pairs of representatives, and the weaker of each pair delegates.
 
 
 def losers_of_duels(competence, n_delegators, rng):
@@ -32,9 +32,9 @@ def losers_of_duels(competence, n_delegators, rng):
 
 
 # %%
-# The second function gives each candidate a likelihood; they need not sum to one. ``gain`` is the
-# competence of the candidates minus that of the delegator, ``weight`` the votes that they carry.
-# Ours sends every delegator to the best candidate, however many votes that one has already.
+# The second function returns one number per candidate, proportional to its probability. ``gain`` is
+# the competence of the candidates minus that of the delegator, ``weight`` the votes that they
+# carry. This one always chooses the best candidate, whatever its weight.
 
 
 def the_best(gain, weight):
@@ -42,8 +42,8 @@ def the_best(gain, weight):
 
 
 # %%
-# Own functions can be combined with those of the library. The voters are 60 linear classifiers,
-# each of which sees ten pixels of images of digits; 8 representatives remain.
+# Custom functions can be combined with those of the library. The voters are 60 linear classifiers;
+# each sees ten pixels of images of digits. 8 representatives remain.
 
 mechanisms = {
     "duels": (losers_of_duels, gain_per_weight),
@@ -80,7 +80,7 @@ display = TrainingDisplay.from_estimators(ensembles)
 plt.show()
 
 # %%
-# One split of the rows says little about accuracy, so here are five:
+# One split of the rows is too noisy to compare accuracies, so here are five:
 
 accuracy = {name: [] for name in mechanisms}
 for seed in range(5):
@@ -96,6 +96,6 @@ ax.set(xlabel="Test accuracy (points: splits, line: mean)", ylim=(3.5, -0.5))
 plt.show()
 
 # %%
-# **To take away:** a mechanism of your own is ``mechanism=(selection, probability)``. Where
-# everyone follows the leader, two or three voters soon hold a majority; that costs accuracy,
-# compared with votes that are shared among different voters.
+# **To take away:** a custom mechanism is ``mechanism=(selection, probability)``. If everyone
+# follows the leader, two or three voters soon hold a majority. This reduces accuracy, compared with
+# mechanisms that distribute the votes.

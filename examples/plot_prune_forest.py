@@ -2,9 +2,8 @@
 How small can a random forest become?
 =====================================
 
-``prune`` makes a small ensemble of the trees of a fitted forest: the weak trees delegate to strong
-ones. This example shows accuracy against the number of trees that are left, and compares with trees
-chosen at random.
+``prune`` makes a smaller ensemble from a fitted forest: weak trees delegate to strong ones. This
+example shows accuracy against the number of remaining trees, and compares with random pruning.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +17,8 @@ from skliquid import as_mechanism, prune
 plt.style.use("skliquid.plotting.skliquid")
 
 # %%
-# A forest of 100 trees. Pruning needs rows that the forest has not seen: on the rows that they were
-# trained on, all trees look perfect.
+# A forest of 100 trees. Pruning needs rows that the forest has not seen: on their training rows all
+# trees look perfect.
 
 X, y = make_classification(
     4_000, 20, n_informative=6, n_clusters_per_class=3, flip_y=0.05, random_state=0
@@ -29,11 +28,11 @@ X_fit, X_prune, y_fit, y_prune = train_test_split(X_train, y_train, test_size=0.
 forest = RandomForestClassifier(random_state=0).fit(X_fit, y_fit)
 
 # %%
-# Which trees remain, and how many votes they have, are two questions. So we compare:
+# The choice of the trees and the weights of their votes are two questions. So we compare:
 #
-# - by delegation, each tree that is left carries the votes of those that delegated to it;
-# - by delegation, but each tree that is left has one vote;
-# - at random, one vote each. This is the control: is the choice worth anything?
+# - by delegation: each remaining tree carries the votes of its delegators;
+# - by delegation, but each remaining tree has one vote;
+# - at random, one vote each: the control.
 
 
 def one_vote_each(graph, competence, n_classes):
@@ -72,5 +71,5 @@ plt.show()
 
 # %%
 # **To take away:** a fifth of the trees is nearly as accurate as the whole forest. Delegation
-# chooses better trees than chance does. But all trees of a forest are about equally good, so that
-# one vote each is better here than the unequal votes that delegation leaves.
+# chooses better trees than random pruning. But all trees of a forest are about equally good, so one
+# vote each is better here than the unequal weights after delegation.

@@ -2,9 +2,9 @@
 What does a training look like, step by step?
 =============================================
 
-A replay is a page on which voters delegate before your eyes: play it, stop it, or move the slider;
-point at a voter to see its chain and its history. It is one HTML file, which needs no network and
-no Python, so you can send it to others.
+A replay is a page that animates a training: play it, stop it, or move the slider; point at a voter
+to see its chain of delegations and its history. It is one HTML file that needs no network and no
+Python, so you can send it to others.
 """
 
 import tempfile
@@ -33,7 +33,7 @@ ensemble = LiquidEnsembleClassifier(
 ).fit(X_train, y_train, eval_set=(X_test, y_test))
 
 # %%
-# In a notebook, as on this page, the replay is shown where it is the last line of a cell:
+# In a notebook, as on this page, the replay is shown if it is the last line of a cell:
 
 ensemble.record_.replay(title="60 voters learn to read digits")
 
@@ -45,11 +45,11 @@ with tempfile.TemporaryDirectory() as folder:
     print(f"{file.name}: {file.stat().st_size / 1000:.0f} kB")
 
 # %%
-# Where a picture has to stand still, on paper, ``DelegationDisplay`` shows the end of it:
+# For print, ``DelegationDisplay`` draws the final state:
 
 display = DelegationDisplay.from_estimator(ensemble)
 plt.show()
 
 # %%
-# **To take away:** ``ensemble.record_.replay()`` in a notebook, ``skliquid.replay(ensemble,
-# "replay.html")`` for a file. The page holds the whole record of the training, and nothing else.
+# **To take away:** use ``ensemble.record_.replay()`` in a notebook, and ``skliquid.replay(ensemble,
+# "replay.html")`` for a file. The page holds the whole record of the training.

@@ -1,9 +1,9 @@
 """
-Does it work on texts?
-======================
+Does it work for text classification?
+=====================================
 
-Texts become sparse matrices with thousands of columns, one per word. The ensemble takes them as
-they are. This example lets it find out which part of SciPy a page of documentation belongs to.
+Text becomes a sparse matrix with thousands of columns, one per word. The ensemble accepts sparse
+matrices. This example predicts the part of SciPy that a page of documentation belongs to.
 """
 
 import inspect
@@ -21,7 +21,7 @@ from skliquid import LiquidEnsembleClassifier
 plt.style.use("skliquid.plotting.skliquid")
 
 # %%
-# The texts are the first 500 characters of docstrings, the classes the modules that they are from.
+# The texts are the first 500 characters of docstrings, the classes are their modules.
 
 texts, topics = [], []
 for module in (interpolate, linalg, ndimage, optimize, signal, sparse, special, stats):
@@ -36,8 +36,8 @@ texts_train, texts_test, y_train, y_test = train_test_split(
 print(len(texts), "texts, for example:", texts[0].splitlines()[0])
 
 # %%
-# A pipeline as for any other classifier. Names of the modules are left out, which would make it too
-# easy.
+# The pipeline is the same as for any other classifier. Module names are stop words, since they
+# would make the task too easy.
 
 model = make_pipeline(
     TfidfVectorizer(
@@ -67,7 +67,7 @@ ax.grid(visible=False)
 plt.show()
 
 # %%
-# Which words matter?
+# The most important words:
 
 words = pd.Series(ensemble.feature_importances_, vectorizer.get_feature_names_out())
 top = words.sort_values().tail(15)
@@ -79,5 +79,5 @@ plt.show()
 
 # %%
 # **To take away:** sparse matrices need no special treatment; with more than 5,000 columns only
-# linear voters are used. Some of these words are about the subject, others only about how its
-# authors write: look at what a classifier uses before you trust its accuracy.
+# linear voters are used. Some of these words are about the subject, others only about the style of
+# the authors: check which features a classifier uses before you trust its accuracy.

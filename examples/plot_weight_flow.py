@@ -3,7 +3,7 @@ Where do the votes go?
 ======================
 
 Each voter starts with one vote. When it delegates, its votes go to another voter, until a few
-representatives carry all of them. Where the votes gather depends on the mechanism. This example
+representatives carry all of them. The mechanism determines where votes accumulate. This example
 shows the six mechanisms of the paper.
 """
 
@@ -18,7 +18,7 @@ from skliquid.plotting import WeightFlowDisplay
 plt.style.use("skliquid.plotting.skliquid")
 
 # %%
-# 40 linear voters, each of which sees five features, become 6. Only the mechanism differs.
+# 40 linear voters, which see five features each, are pruned to 6. Only the mechanism differs.
 
 X, y = load_breast_cancer(return_X_y=True)
 names = ["direct", "random", "max", "random_better", "proportional_better", "proportional_weighted"]
@@ -34,9 +34,9 @@ for name in names:
     ).fit(scale(X), y)
 
 # %%
-# Time runs from left to right. Each band is a representative, as high as the votes that it carries,
-# and flows into another band where it delegates. Colours tell who carries the votes at the end, and
-# are light as long as someone else does.
+# Time runs from left to right. Each band is a representative; its height is the number of votes
+# that it carries. When it delegates, its band flows into another one. Colours show the
+# representative that carries the votes at the end; they are light while another voter carries them.
 
 figure, axes = plt.subplots(3, 2, figsize=(8, 9), layout="constrained")
 for ax, (name, ensemble) in zip(axes.flat, ensembles.items(), strict=True):
@@ -53,6 +53,6 @@ for name, ensemble in ensembles.items():
     print(f"{name:21}  largest share {last.largest_share:.2f}, Gini {last.gini:.2f}")
 
 # %%
-# **To take away:** the weaker delegate, and their votes come in lumps, so a late delegation can
-# move many votes at once. Mechanisms that look at the weight of candidates, Max and Proportional
-# Weighted, share the votes more evenly than Proportional Better, which looks at the gain alone.
+# **To take away:** a delegator passes on all its votes, so a late delegation can move many votes at
+# once. Mechanisms that use the weight of candidates, Max and Proportional Weighted, distribute the
+# votes more evenly than Proportional Better, which uses only the gain.

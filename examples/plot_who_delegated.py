@@ -2,8 +2,8 @@
 Who delegated to whom?
 ======================
 
-``DelegationDisplay`` draws all delegations. This example shows it for a small ensemble, in which
-every voter can be read, and for the 350 voters of the paper.
+``DelegationDisplay`` draws all delegations. This example shows a small ensemble with readable voter
+numbers, and the 350 voters of the paper.
 """
 
 import matplotlib.pyplot as plt
@@ -14,8 +14,7 @@ from skliquid.datasets import load_dataset
 from skliquid.plotting import DelegationDisplay
 
 # %%
-# Twelve voters of three kinds, of which three remain. A line leads from each voter to the one that
-# it delegated to.
+# Twelve voters, pruned to three. A line leads from each voter to the one that it delegated to.
 
 X, y = load_breast_cancer(return_X_y=True)
 small = LiquidEnsembleClassifier(n_estimators=12, n_final=3, random_state=0).fit(X, y)
@@ -33,8 +32,8 @@ print("representatives:", graph.representatives)
 print("their votes:    ", graph.weights[graph.representatives])
 
 # %%
-# Now the paper's ensemble: 350 linear voters, of which ten remain. Numbers are left out where there
-# is no room for them. Chains are longer, because voters with many votes delegate later.
+# Now the paper's ensemble: 350 linear voters, pruned to ten. Numbers are left out if there is no
+# room for them. Chains are longer, because voters with many votes delegate later.
 
 spam = load_dataset("spambase")
 large = LiquidEnsembleClassifier.as_in_the_paper(
@@ -44,8 +43,8 @@ display = DelegationDisplay.from_estimator(large)
 plt.show()
 
 # %%
-# ``increment`` shows an earlier state: after five increments most voters still speak for
-# themselves.
+# ``increment`` shows an earlier state: after five increments most voters are still
+# representatives.
 
 display = DelegationDisplay.from_estimator(large, increment=5)
 plt.show()
@@ -55,6 +54,6 @@ print("Representatives after five increments:", large.record_[4].n_representativ
 print("Longest chain at the end:", large.delegation_graph_.distances.max())
 
 # %%
-# **To take away:** ``DelegationDisplay.from_estimator(ensemble)`` answers the question for any
+# **To take away:** ``DelegationDisplay.from_estimator(ensemble)`` draws the delegations of any
 # fitted ensemble, and ``delegation_graph_`` has the numbers. Strong voters receive votes early, and
-# bring them along when they delegate later: that makes the chains.
+# pass them on when they delegate later: this makes the chains.

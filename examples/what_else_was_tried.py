@@ -23,11 +23,11 @@ from rich.progress import track
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 
-from skliquid import Competence, LiquidEnsembleClassifier, Mechanism, as_mechanism
+from skliquid import CompetenceMeasure, LiquidEnsembleClassifier, Mechanism, as_mechanism
 from skliquid.datasets import DATASET_NAMES, available_datasets, load_dataset
-from skliquid.estimates import MeanEstimate
+from skliquid.delegation.running_averages import OverallAverage
+from skliquid.mechanisms import Rounded
 from skliquid.mechanisms.selection import least_competent
-from skliquid.schedules import Rounded
 
 sys.path.append(str(Path(__file__).parents[1]))  # the reproduction is not installed
 
@@ -91,13 +91,13 @@ class DrawnWithReplacement(ClassifierMixin, BaseEstimator):
         return self.inner_.predict(X[:, self.columns_])
 
 
-class FromOne(Competence):
+class FromOne(CompetenceMeasure):
     """Averages that include the 1 from which Algorithm 1 starts each accuracy."""
 
-    def estimate(self, n_voters: int, *, is_revocable: bool) -> MeanEstimate:  # noqa: ARG002
+    def new_average(self, n_voters: int, *, is_revocable: bool) -> OverallAverage:  # noqa: ARG002
         """Return the average before any measurement."""
         ones = np.ones(n_voters, dtype=np.int64)
-        return MeanEstimate(ones.astype(object), 1, ones, 0 * ones)
+        return OverallAverage(ones.astype(object), 1, ones, 0 * ones)
 
 
 def at_least_as_good(gain: NDArray[Any], _: NDArray[Any]) -> NDArray[Any]:

@@ -24,8 +24,8 @@ from sklearn.preprocessing import OrdinalEncoder
 
 from skliquid import LiquidEnsembleClassifier, as_mechanism
 from skliquid.datasets import load_dataset
+from skliquid.mechanisms import Rounded
 from skliquid.pools import LinearPool
-from skliquid.schedules import Rounded
 
 sys.path.append(str(Path(__file__).parents[1]))  # the reproduction is not installed
 

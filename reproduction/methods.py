@@ -17,9 +17,8 @@ from reproduction.protocols import Floats, Halves, Labels, Protocol
 from reproduction.real_adaboost import RealAdaBoost
 from skliquid import LiquidEnsembleClassifier, TrainingRecord, as_mechanism
 from skliquid.diversity import VoterSpec
-from skliquid.mechanisms import MECHANISMS
+from skliquid.mechanisms import MECHANISMS, Rounded
 from skliquid.pools import LinearPool, VoterPool, pool_for
-from skliquid.schedules import Rounded
 
 Result = dict[str, Any]
 ESTIMATORS = {"sgd": SGDClassifier, "tree": lambda: DecisionTreeClassifier(max_depth=1)}

@@ -33,7 +33,7 @@ from reproduction.trial_statistics import (
 )
 from reproduction.trial_store import Store
 from skliquid import LiquidEnsembleClassifier, TrainingRecord, replay
-from skliquid.schedules import Rounded
+from skliquid.mechanisms import Rounded
 
 Plan = Sequence[tuple[Experiment, Sequence[Trial]]]
 Part = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Changes to model files, and what becomes of them: for tests and for ``make torture``."""
+"""Changes to model files, and what becomes of them: for tests and for ``make stress``."""
 
 import copy
 import io
@@ -24,8 +24,8 @@ from skliquid import (
     tabular_pipeline,
     train_on,
 )
-from skliquid.model_file import container
-from skliquid.model_file.container import Content
+from skliquid.files import container
+from skliquid.files.container import Content
 
 ROOM = 2**22
 """Bytes that Python takes to parse a small file, whatever it says."""

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from skliquid.delegation_graph import DelegationGraph
-from skliquid.record import IncrementRecord, TrainingRecord
-from skliquid.voter_description import VoterDescription
+from skliquid.delegation.graph import DelegationGraph
+from skliquid.delegation.record import IncrementRecord, TrainingRecord, VoterDescription
 
 
 def increment(t, before, graph, competence=0.5, cost=100, **values):

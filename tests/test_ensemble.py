@@ -30,9 +30,9 @@ from sklearn.tree import DecisionTreeClassifier
 from small_ensembles import SGD, same, small
 
 from skliquid import LiquidEnsembleClassifier, Mechanism
-from skliquid.mechanisms import OF_THE_PAPER, as_mechanism
+from skliquid.mechanisms import PAPER_MECHANISMS, as_mechanism
+from skliquid.mechanisms.schedules import FixedCount
 from skliquid.mechanisms.selection import least_competent
-from skliquid.schedules import FixedCount
 
 # What comes out
 
@@ -168,7 +168,7 @@ def test_direct_keeps_all_voters(binary):
     assert len(ensemble.record_) == 1
 
 
-@pytest.mark.parametrize("mechanism", [name for name in OF_THE_PAPER if name != "direct"])
+@pytest.mark.parametrize("mechanism", [name for name in PAPER_MECHANISMS if name != "direct"])
 def test_voters_may_be_candidates(binary, mechanism):
     X, y = binary
     ensemble = small(n_estimators=40, mechanism=as_mechanism(mechanism, candidates="voters")).fit(

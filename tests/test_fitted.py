@@ -6,13 +6,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import sklearn
 from scipy.special import logit
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 from small_ensembles import small
 
-from skliquid import LiquidEnsembleClassifier, Mechanism, as_mechanism
-from skliquid.voting import VOTINGS
+from skliquid import LiquidEnsembleClassifier, Mechanism, as_mechanism, fitted, prune
+from skliquid.delegation.rows import Rows
+from skliquid.delegation.votes import VOTINGS
+from skliquid.fitted import resolve_classes
 
 METHODS = ("predict_proba", "decision_function")
 ATTRIBUTES = [
@@ -151,3 +155,91 @@ def test_a_pickled_ensemble_carries_its_representatives_only(digits):
     stream = small(n_estimators=60, n_final=2, delegation_rate=1.0)
     stream.partial_fit(*digits, classes=range(10))
     assert len(pickle.dumps(stream._fitted.training.pool)) < 3 * alone
+
+
+# Classes that are announced, or found while streaming
+
+
+def rows(y, start=0):
+    X = np.arange(start, start + len(y), dtype=float)[:, None]
+    return Rows(X, np.array(y), None, range(start, start + len(y)))
+
+
+def test_classes_are_those_found_so_far():
+    _, classes, found = resolve_classes(rows(["b", "a", "b"]), None, None, None)
+    assert classes.tolist() == ["a", "b"]
+    assert resolve_classes(rows(["c"]), None, classes, found)[1].tolist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="Mix of label input types"):
+        resolve_classes(rows([0, 1]), None, classes, found)
+
+
+def test_classes_that_were_announced_are_not_discovered():
+    given = rows([0, 1])
+    to_train, classes, found = resolve_classes(given, [0, 1, 2], None, None)
+    assert (to_train, found) == (given, None)
+    assert classes.tolist() == [0, 1, 2]
+    assert resolve_classes(given, None, classes, None)[1] is classes
+
+
+def test_rows_are_kept_until_there_are_two_classes_and_trained_on_then():
+    to_train, classes, found = resolve_classes(rows([0, 0]), None, None, None)
+    assert classes.tolist() == [0]
+    later = rows([1], 2)
+    to_train, classes, found = resolve_classes(later, None, None, found)
+    assert to_train.y.tolist() == [0, 0, 1]
+    assert classes.tolist() == [0, 1]
+    more, classes, found = resolve_classes(later, None, classes, found)
+    assert more is later
+    assert found.rows.y.tolist() == [0, 0, 1, 1]
+
+
+# Notebooks
+
+
+def test_a_fitted_ensemble_says_in_one_sentence_what_was_learned(binary):
+    ensemble = LiquidEnsembleClassifier(random_state=0)
+    assert "representatives after" not in ensemble._repr_html_()
+    ensemble.fit(*binary)
+    sentence = "Of 24 voters 5 are left as representatives after 3 increments"
+    assert sentence in ensemble._repr_html_()
+    assert sentence in ensemble._repr_mimebundle_()["text/html"]
+
+
+def test_the_sentence_is_left_out_where_text_is_asked_for(binary):
+    ensemble = LiquidEnsembleClassifier(random_state=0).fit(*binary)
+    with sklearn.config_context(display="text"):
+        assert set(ensemble._repr_mimebundle_()) == {"text/plain"}
+
+
+def test_a_pruned_ensemble_shows_itself_too(binary):
+    forest = RandomForestClassifier(20, random_state=0).fit(*binary)
+    assert "Of 20 voters" in prune(forest, *binary, n_final=4, random_state=0)._repr_html_()
+
+
+def test_the_diagram_links_to_the_docs_if_their_address_is_known(binary, monkeypatch):
+    monkeypatch.setattr(fitted, "documentation", lambda: "https://docs.example")
+    link = LiquidEnsembleClassifier()._get_doc_link()
+    assert link.startswith("https://docs.example/")
+    assert "LiquidEnsembleClassifier" in link
+    monkeypatch.setattr(fitted, "documentation", lambda: "")
+    assert LiquidEnsembleClassifier()._get_doc_link() == ""
+
+
+@pytest.mark.parametrize(
+    ("addresses", "expected"),
+    [
+        (["Source, https://s", "Documentation, https://d/"], "https://d"),
+        (["Source, https://s"], ""),
+        (None, ""),
+    ],
+    ids=["known", "another", "none"],
+)
+def test_the_address_of_the_docs_comes_from_the_package_s_metadata(
+    addresses, expected, monkeypatch
+):
+    class Metadata:
+        def get_all(self, name):
+            return addresses if name == "Project-URL" else None
+
+    monkeypatch.setattr(fitted, "metadata", lambda name: Metadata())
+    assert fitted.documentation.__wrapped__() == expected

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from small_ensembles import FEW_X, FEW_Y, SGD, of_four, parts, same, small
 from streams_with_drift import stream
 
-from skliquid import Competence, LiquidEnsembleClassifier
+from skliquid import CompetenceMeasure, LiquidEnsembleClassifier
 from skliquid.mechanisms import MECHANISMS, revocable
 
 CONSTANT = SGDClassifier(learning_rate="constant", eta0=0.05)
@@ -223,7 +223,9 @@ def turning(n_batches, turn, batch=100):
 
 def test_delegators_return_after_concept_drift_and_train_again():
     ensemble, batches = (
-        online(Settled(), mechanism=REVOCABLE, competence=Competence("prequential", memory=3)),
+        online(
+            Settled(), mechanism=REVOCABLE, competence=CompetenceMeasure("prequential", memory=3)
+        ),
         turning(30, turn=15),
     )
     record = trained(ensemble, batches).record_
@@ -246,7 +248,7 @@ def test_delegators_return_after_concept_drift_and_train_again():
 
 def test_delegators_return_only_where_delegations_are_revocable():
     ensemble, batches = (
-        online(Settled(), competence=Competence("prequential", memory=3)),
+        online(Settled(), competence=CompetenceMeasure("prequential", memory=3)),
         turning(30, turn=15),
     )
     assert not any(len(step.returned) for step in trained(ensemble, batches).record_)
@@ -257,7 +259,10 @@ def test_delegators_return_only_where_delegations_are_revocable():
 @pytest.mark.parametrize("memory", ["auto", 5])
 def test_every_pool_gives_the_same_and_so_does_a_pickle(mechanism, memory):
     batches = stream(25, turn=12, batch=200)
-    options = {"mechanism": mechanism, "competence": Competence("prequential", memory=memory)}
+    options = {
+        "mechanism": mechanism,
+        "competence": CompetenceMeasure("prequential", memory=memory),
+    }
     straight = trained(online(pool="linear", **options), batches)
     other = online(pool="estimator", **options)
     for X, y in batches:
@@ -279,7 +284,7 @@ def test_learning_slopes_keep_as_many_as_the_schedule_leaves():
 @pytest.mark.parametrize("memory", [0.9, None])
 def test_slopes_need_measurements_that_are_kept_apart(memory):
     ensemble = online(
-        mechanism="learning_slopes", competence=Competence("prequential", memory=memory)
+        mechanism="learning_slopes", competence=CompetenceMeasure("prequential", memory=memory)
     )
     with pytest.raises(ValueError, match="memory must be a number of increments"):
         trained(ensemble, stream(3))
@@ -305,7 +310,8 @@ def test_fit_lets_delegators_return_too():
 @pytest.mark.parametrize("memory", [None, 1, 7, 0.5])
 def test_accuracy_is_averaged_as_asked(memory):
     ensemble = trained(
-        online(competence=Competence("prequential", memory=memory), delegation_rate=0.0), stream(6)
+        online(competence=CompetenceMeasure("prequential", memory=memory), delegation_rate=0.0),
+        stream(6),
     )
     measured = np.array([step.accuracy for step in ensemble.record_][1:])  # nothing at the first
     ages = np.arange(len(measured))[::-1]
@@ -335,7 +341,7 @@ def test_memory_does_not_grow_with_the_stream():
 
 def test_a_call_leaves_nothing_behind_that_grows():
     ensemble = trained(online(SGDClassifier(), pool="linear"), stream(30))
-    ensemble.record_.most = 1  # what is recorded is another matter
+    ensemble.record_.max_increments = 1  # what is recorded is another matter
     (X, y), *_ = stream(1)
     ensemble.partial_fit(X, y)
     tracemalloc.start()

@@ -160,7 +160,7 @@ def test_how_many_states_are_harmful(n, m, n_harmful):
 
 
 def test_the_papers_ratio_does_not_bound_the_fraction_of_whole_states():
-    # a finding: see docs/findings.md
+    # see docs/reproduction.md
     harmful = sum(map(every_delegation_harms, all_states(2, 3))) / 2**6
     assert harmful == 0.28125
     assert harmful_state_fraction(2, 3) == 0.15

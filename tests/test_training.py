@@ -9,17 +9,22 @@ from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 
 from skliquid import DelegationGraph, LiquidEnsembleClassifier
-from skliquid.calibration import GroupAnswers
-from skliquid.competence import SHARE, Competence, Evaluation, contributions
-from skliquid.estimates import MeanEstimate, Measurement
-from skliquid.mechanisms import CANDIDATES, MECHANISMS, OF_THE_PAPER, as_mechanism, revocable
+from skliquid.delegation.calibration import GroupAnswers
+from skliquid.delegation.competence import (
+    CONTRIBUTION_SHARE,
+    CompetenceMeasure,
+    Evaluation,
+    contributions,
+)
+from skliquid.delegation.rows import Rows
+from skliquid.delegation.running_averages import Measurement, OverallAverage
+from skliquid.delegation.votes import VOTINGS
+from skliquid.mechanisms import CANDIDATES, MECHANISMS, PAPER_MECHANISMS, as_mechanism, revocable
 from skliquid.mechanisms.probability import any_candidate, best_of_the_lightest
-from skliquid.rows import Rows
-from skliquid.schedules import FixedCount, Rounded
-from skliquid.sizes import Sizes
+from skliquid.mechanisms.schedules import FixedCount, Rounded
+from skliquid.mechanisms.sizes import Sizes
 from skliquid.theory import expected_training_cost
 from skliquid.training import Rules, Training, finish, train
-from skliquid.voting import VOTINGS
 
 
 class ScriptedPool:
@@ -49,7 +54,7 @@ def rules(mechanism="max", schedule=None, n_final=1, **options):
     defaults = {
         "mechanism": as_mechanism(mechanism),
         "sizes": Sizes(n_final, n_final, schedule, schedule),
-        "competence": Competence("training"),
+        "measure": CompetenceMeasure("training"),
         "voting": VOTINGS["hard"],
         "n_classes": 2,
     }
@@ -118,11 +123,12 @@ def runs(draw):
         "n_rows": n_rows,
         "rules": rules(
             as_mechanism(
-                draw(st.sampled_from(OF_THE_PAPER)), candidates=draw(st.sampled_from(CANDIDATES))
+                draw(st.sampled_from(PAPER_MECHANISMS)),
+                candidates=draw(st.sampled_from(CANDIDATES)),
             ),
             schedule,
             n_final=draw(st.integers(1, n_voters)),
-            competence=Competence(draw(st.sampled_from(["prequential", "training"]))),
+            measure=CompetenceMeasure(draw(st.sampled_from(["prequential", "training"]))),
             last_increment=draw(st.sampled_from([None, len(n_rows)])),
         ),
     }
@@ -130,7 +136,7 @@ def runs(draw):
 
 @given(runs())
 def test_laws_of_training(run):
-    mechanism, n_final = run["rules"].mechanism, run["rules"].sizes.least
+    mechanism, n_final = run["rules"].mechanism, run["rules"].sizes.fewest
     training = scripted(**run)
     n_voters = len(run["n_correct"][0])
     before = DelegationGraph.direct(n_voters)
@@ -155,7 +161,7 @@ def test_laws_of_training(run):
 
 def trained_on(record, rules):
     """Return the voters that train on an increment."""
-    if not rules.competence.measure.before_training:
+    if not rules.measure.before_training:
         return record.voters
     if record.increment > 1 and rules.are_settled(record.increment, record.n_representatives):
         return record.voters[:0]  # the final fit is all that is left
@@ -179,7 +185,7 @@ def test_mean_accuracy_is_the_average_of_what_was_measured(run):
 
 
 def test_no_voter_delegates_before_accuracy_was_measured():
-    prequential = rules("random", competence=Competence("prequential"))
+    prequential = rules("random", measure=CompetenceMeasure("prequential"))
     training = scripted([[3, 2, 1]] * 3, [4, 4, 4], prequential)
     assert [len(record.delegators) for record in training.record] == [0, 1, 1]
     assert np.isnan(training.record[0].accuracy).all()
@@ -228,7 +234,7 @@ def test_the_mechanism_knows_how_often_voters_were_measured():
 @pytest.mark.parametrize("measured", ["prequential", "training"])
 def test_voters_that_are_measured_before_training_delegate_before_it_too(measured, last_increment):
     measuring = rules(
-        "max", FixedCount(1), competence=Competence(measured), last_increment=last_increment
+        "max", FixedCount(1), measure=CompetenceMeasure(measured), last_increment=last_increment
     )
     training = scripted([[1, 2, 3, 4]] * 4, [5, 6, 7, 8], measuring)
     costs = [record.cost for record in training.record]
@@ -244,7 +250,7 @@ def test_voters_that_are_measured_before_training_delegate_before_it_too(measure
 
 def test_the_first_increment_is_trained_on_even_if_nobody_will_delegate():
     for measured in ("prequential", "training"):
-        settled = rules("direct", competence=Competence(measured), last_increment=3)
+        settled = rules("direct", measure=CompetenceMeasure(measured), last_increment=3)
         training = scripted([[1, 2]] * 3, [5, 5, 5], settled)
         assert training.pool.trained == [[0, 1]]
 
@@ -272,7 +278,7 @@ def test_increments_are_announced_and_recorded_with_the_score_of_the_new_graph()
     one_by_one = rules("max", FixedCount(1), n_final=1)
     training = Training.start(pool, 3, one_by_one, np.random.default_rng(0))
     increments = increments_of(4, 5)
-    train(training, one_by_one, increments, lambda graph: len(graph.representatives) / 10)
+    train(training, one_by_one, increments, lambda: len(training.graph.representatives) / 10)
     assert list(map(id, announced)) == list(map(id, increments))
     assert [record.rows for record in training.record] == [range(4), range(4, 9)]
     assert [record.eval_accuracy for record in training.record] == [0.2, 0.1]
@@ -302,7 +308,7 @@ def test_an_increment_that_was_not_completed_leaves_the_training_interrupted():
 def test_voters_that_were_fitted_elsewhere_are_measured_from_the_first_increment():
     pool = ScriptedPool([np.array([1, 2, 3])])
     pool.is_fitted = True
-    at_once = rules("max", FixedCount(1), competence=Competence("prequential"))
+    at_once = rules("max", FixedCount(1), measure=CompetenceMeasure("prequential"))
     training = Training.start(pool, 3, at_once, np.random.default_rng(0))
     train(training, at_once, increments_of(4))
     assert training.record[0].accuracy.tolist() == [0.25, 0.5, 0.75]
@@ -310,7 +316,7 @@ def test_voters_that_were_fitted_elsewhere_are_measured_from_the_first_increment
 
 
 def test_contributions_are_to_the_group_as_it_is_weighted_before_the_increment():
-    by_contribution = rules("max", FixedCount(1), competence=Competence("contribution"))
+    by_contribution = rules("max", FixedCount(1), measure=CompetenceMeasure("contribution"))
     n_correct = [np.array([0, 2, 3, 4]), np.array([1, 4, 2, 3]), np.array([1, 4, 2, 3])]
     training = scripted(n_correct, [4, 4, 4], by_contribution)
     measured = {voter: [] for voter in range(4)}
@@ -318,7 +324,7 @@ def test_contributions_are_to_the_group_as_it_is_weighted_before_the_increment()
         votes = (np.arange(4) >= n_correct[t][record.voters][:, None]).astype(int)
         answers, weights = np.eye(2)[votes], record.before.weights[record.voters]
         group = np.average(answers, axis=0, weights=weights)
-        by_row = contributions(answers, group, np.zeros(4, int), SHARE)
+        by_row = contributions(answers, group, np.zeros(4, int), CONTRIBUTION_SHARE)
         for voter, gain, found in zip(
             record.voters, by_row.mean(axis=1), record.competence, strict=True
         ):
@@ -335,13 +341,14 @@ def started(**options):
 def test_training_starts_as_the_rules_say():
     training = started(sharpens=False, n_final=2)
     assert training.graph.delegation.tolist() == [0, 1, 2]
-    assert np.isnan(training.competence.mean).tolist() == [True] * 3
+    assert np.isnan(training.competence_average.mean).tolist() == [True] * 3
     assert not training.calibration.sharpens
     assert started().calibration.sharpens
     assert training.record.n_final == 2
-    remembers = Competence("training", memory="auto")  # the last increments, where voters return
-    assert started(mechanism=revocable("max"), competence=remembers).competence.window == 20
-    assert isinstance(started(competence=remembers).competence, MeanEstimate)
+    # the last increments, where voters return
+    remembers = CompetenceMeasure("training", memory="auto")
+    assert started(mechanism=revocable("max"), measure=remembers).competence_average.window == 20
+    assert isinstance(started(measure=remembers).competence_average, OverallAverage)
 
 
 def test_competence_accuracy_and_answers_of_the_group_are_kept_apart():
@@ -354,18 +361,18 @@ def test_competence_accuracy_and_answers_of_the_group_are_kept_apart():
     group = GroupAnswers.of(shares, y, None, is_soft=True)
     for found in zip(contribution, accuracy, (group, group), strict=True):
         training.update(voters, Evaluation(*found))
-    assert training.competence.mean[voters].tolist() == [0.5, 0.75]
-    assert training.accuracy.mean[voters].tolist() == [0.25, 0.25]
-    assert np.isnan(training.competence.mean[1])
+    assert training.competence_average.mean[voters].tolist() == [0.5, 0.75]
+    assert training.accuracy_average.mean[voters].tolist() == [0.25, 0.25]
+    assert np.isnan(training.competence_average.mean[1])
     assert training.calibration.n_rows == training.group.n_rows == 4
     np.testing.assert_allclose(training.group.losses, 2 * group.losses)
 
 
-def test_where_competence_is_accuracy_one_estimate_is_both():
+def test_where_competence_is_accuracy_one_average_is_both():
     training, measured = started(), Measurement(np.array([0.5, 1.0, 0.0]), 2, is_count=True)
     training.update(np.arange(3), Evaluation(measured, measured))
-    assert training.accuracy is training.competence
-    assert training.accuracy.mean.tolist() == [0.5, 1.0, 0.0]
+    assert training.accuracy_average is training.competence_average
+    assert training.accuracy_average.mean.tolist() == [0.5, 1.0, 0.0]
     assert training.group is None
     assert training.calibration.n_rows == 0
 
@@ -376,7 +383,10 @@ def test_a_copy_with_another_pool_goes_on_alike_and_leaves_the_first_alone():
     training.group = "answers about fewer classes"
     copied = training.with_pool(ScriptedPool(list(map(np.array, script))), cost=70)
     assert copied.pool is not training.pool
-    assert (copied.graph, copied.competence) == (training.graph, training.competence)
+    assert (copied.graph, copied.competence_average) == (
+        training.graph,
+        training.competence_average,
+    )
     assert copied.group is None
     assert copied.rng.random(4).tolist() == training.rng.random(4).tolist()
     assert copied.record.cost == (training.record.cost.increments + 70, 0)
@@ -405,7 +415,7 @@ def test_the_representatives_are_refitted_in_the_end_and_that_has_its_cost():
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("mechanism", OF_THE_PAPER)
+@pytest.mark.parametrize("mechanism", PAPER_MECHANISMS)
 @pytest.mark.parametrize(
     ("data", "rate", "candidates"),
     [

@@ -33,7 +33,8 @@ from typing import Any
 from zipfile import ZipFile
 
 from skliquid.datasets.catalogue import CATALOGUE, CatalogueEntry
-from skliquid.datasets.table import MISSING, checksum, read_csv
+from skliquid.datasets.csv_dialect import MISSING
+from skliquid.datasets.table import checksum, read_csv
 
 EMBEDDED = Path(__file__).parents[1] / "src" / "skliquid" / "datasets" / "embedded"
 

@@ -9,7 +9,7 @@ from reproduction.methods import _scores, run
 from reproduction.protocols import PROTOCOLS, Halves, halves
 from reproduction.tests.small_results import SMALL
 from skliquid import LiquidEnsembleClassifier
-from skliquid.schedules import Rounded
+from skliquid.mechanisms import Rounded
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 RECORDED = {

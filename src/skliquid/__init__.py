@@ -28,7 +28,8 @@ Other ways in:
 Where to read:
 
 - ``help(skliquid.LiquidEnsembleClassifier)``: every parameter;
-- ``skliquid.mechanisms``: who delegates, and to whom; ``skliquid.schedules``: how many delegate;
+- ``skliquid.presets``: every default, and why it is so;
+- ``skliquid.mechanisms``: who delegates, to whom, and how many at a time;
 - ``skliquid.datasets``: the paper's datasets; ``skliquid.theory``: the paper's formulas;
 - ``docs/how_it_is_built.md`` of the repository: the map of the source.
 """
@@ -45,31 +46,30 @@ _SUBMODULES = (
     "mechanisms",
     "plotting",
     "pools",
-    "schedules",
+    "presets",
     "streams",
     "theory",
     "voters",
-    "voting",
 )
 _MODULES = {
-    "Competence": "skliquid.competence",
-    "DaskPool": "skliquid.cluster",
-    "DelegationGraph": "skliquid.delegation_graph",
+    "CompetenceMeasure": "skliquid.delegation.competence",
+    "DaskPool": "skliquid.dask",
+    "DelegationGraph": "skliquid.delegation.graph",
     "Diversity": "skliquid.diversity",
     "LiquidEnsembleClassifier": "skliquid.ensemble",
     "Mechanism": "skliquid.mechanisms",
-    "ModelFileError": "skliquid.model_file",
+    "ModelFileError": "skliquid.files.container",
     "PrunedEnsemble": "skliquid.pruned",
-    "TrainingCost": "skliquid.record",
-    "TrainingRecord": "skliquid.record",
+    "TrainingCost": "skliquid.delegation.record",
+    "TrainingRecord": "skliquid.delegation.record",
     "as_mechanism": "skliquid.mechanisms",
     "increments_from": "skliquid.streams",
-    "load": "skliquid.model_file",
+    "load": "skliquid.files.saving",
     "prune": "skliquid.pruned",
-    "replay": "skliquid.html.replay",
+    "replay": "skliquid.plotting.replay",
     "revocable": "skliquid.mechanisms",
-    "save": "skliquid.model_file",
-    "tabular_pipeline": "skliquid.tabular",
+    "save": "skliquid.files.saving",
+    "tabular_pipeline": "skliquid.ensemble",
     "to_onnx": "skliquid.onnx",
     "train_on": "skliquid.streams",
 } | {name: f"skliquid.{name}" for name in _SUBMODULES}

@@ -1,4 +1,4 @@
-"""LiquidEnsembleClassifier: parameters, fit, partial_fit, prediction."""
+"""LiquidEnsembleClassifier: parameters, fit, partial_fit; tabular_pipeline: with an encoder."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -7,38 +7,45 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
-from skliquid import parameters, presets
-from skliquid.arrays import Voters
-from skliquid.budget import Budget
-from skliquid.calibration import MANY_CLASSES
-from skliquid.callbacks import CallbackSupportMixin, with_callbacks
-from skliquid.checks import check_fits_in_memory
-from skliquid.class_weights import (
-    ClassCounts,
-    check_class_weight,
-    check_labels_are_known,
-    with_class_weights,
+from skliquid import presets
+from skliquid.delegation.arrays import Labels, Voters
+from skliquid.delegation.calibration import MANY_CLASSES
+from skliquid.delegation.class_weights import ClassCounts, with_class_weights
+from skliquid.delegation.competence import as_measure
+from skliquid.delegation.increments import slices
+from skliquid.delegation.record import INCREMENTS_KEPT
+from skliquid.delegation.rows import Rows
+from skliquid.diversity import (
+    Diversity,
+    NamedEstimators,
+    VoterSpec,
+    as_diversity,
+    row_sample,
 )
-from skliquid.competence import as_competence
-from skliquid.composition import EstimatorComposition, is_wide
-from skliquid.discovery import resolve_classes
-from skliquid.diversity import Diversity, VoterSpec, as_diversity, row_sample
-from skliquid.fitted import Fitted, FittedVotes, evaluation
-from skliquid.increments import rounds, slices
-from skliquid.mechanisms import as_mechanism
-from skliquid.parameters import has_methods, one_of, positive_integer, positive_share
-from skliquid.pools import check_accepted, pool_for, pool_names
-from skliquid.progress import with_progress
-from skliquid.record import INCREMENTS_KEPT
-from skliquid.rows import Rows
-from skliquid.sizes import Sizes
-from skliquid.supervision import Supervision
-from skliquid.training import Rules, Training, finish, train
-from skliquid.validation import (
-    EvalSet,
+from skliquid.fitted import (
+    DELEGATION_PARAMETERS,
+    Fitted,
+    FittedVotes,
     check_can_continue,
+    resolve_classes,
+    scorer,
+)
+from skliquid.mechanisms import Sizes, as_mechanism
+from skliquid.pools import check_pool_supports, pool_for, pool_names
+from skliquid.supervision import (
+    Budget,
+    CallbackSupportMixin,
+    Supervision,
+    with_callbacks,
+    with_progress,
+)
+from skliquid.tables.tabular import TableEncoder
+from skliquid.training import Rules, Training, finish, train
+from skliquid.validation import parameters
+from skliquid.validation.input import (
     check_eval_set,
     check_rows,
     check_take_weights,
@@ -48,13 +55,12 @@ from skliquid.validation import (
     warn_if_one_class_wins,
     warn_if_unscaled,
 )
+from skliquid.validation.limits import BYTES_PER_VOTER, check_fits_in_memory, check_weight_range
+from skliquid.validation.parameters import has_methods, one_of, positive_integer, positive_share
 from skliquid.voters import TreeVoter
 
-BYTES_OF_A_VOTER = 800
-"""What the smallest voter takes, with its share of the record."""
 
-
-class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorComposition):
+class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimators):
     """An ensemble that prunes itself while it trains.
 
     At each increment of data the weakest voters delegate their vote, with all the weight they
@@ -67,13 +73,13 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
     Parameters
     ----------
     estimator : classifier or list of (str, classifier), default=None
-        What the voters are clones of, each with its own seed. The classifiers of a list are spread
-        evenly over the voters. None means a list of three: ``"linear"``,
+        The classifier that voters are clones of, each with its own seed. The classifiers of a list
+        are spread evenly over the voters. None means a list of three: ``"linear"``,
         ``SGDClassifier(loss="log_loss", learning_rate="invscaling", power_t=0.25, average=True,
         n_iter_no_change=1)``; ``"forest"``, :class:`~skliquid.voters.RandomizedForestClassifier`;
         and ``"boosted"``, :class:`~skliquid.voters.BoostedTreesClassifier`; with the diversity of
-        ``diversity="auto"``. Sparse rows with more than 5,000 columns are left to the linear ones,
-        without random Fourier features, and more than 1,000 classes to the forests.
+        ``diversity="auto"``. Only the linear ones see sparse rows with more than 5,000 columns,
+        without random Fourier features. Only forests are used with more than 1,000 classes.
         A classifier without a ``partial_fit`` that works with its parameters is refitted from
         scratch on all rows seen so far at each increment; while there is only one class, a
         ``DummyClassifier`` takes its place. Voters see rows as an array of numbers without column
@@ -94,7 +100,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
     delegation_rate : float, callable, schedule or "auto", default="auto"
         The share of the representatives that delegate at each increment; at least one does while
         more than ``n_final`` are left. A function from the increment (from 1) to the share, or a
-        schedule of :mod:`skliquid.schedules`, varies it. ``"auto"`` is just fast enough to reach
+        schedule of :mod:`skliquid.mechanisms`, varies it. ``"auto"`` is just fast enough to reach
         ``n_final`` with the increments of ``fit``, and 0.05 in ``partial_fit``.
     increment_size : int or "auto", default="auto"
         Number of rows between delegations; the last increment may be shorter. ``"auto"``: one
@@ -104,16 +110,17 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         (with more than 500 classes, of at most four rows per class);
         without a final fit more follow, each as long as all before it. For other voters 50
         increments of equal size, or fewer with 25 rows each.
-    competence : {"contribution", "prequential", "training"} or Competence, default="contribution"
-        How voters are evaluated. ``"contribution"``: by what each adds to the group's answer, on
+    competence : {"contribution", "prequential", "training"} or CompetenceMeasure, \
+            default="contribution"
+        How voters are measured. ``"contribution"``: by what each adds to the group's answer, on
         each increment before training on it. ``"prequential"``: by their own accuracy there. With
         both, the weakest delegate next, and only the voters that are left train on the increment;
         there are no delegations at the first, and the last is not trained on if a final fit
         follows. ``"training"``: by their own accuracy on the increment just trained on, as in the
-        paper: all train, and then the weakest delegate. A :class:`~skliquid.Competence` also says
-        over which increments competence is averaged. Rows count by their weights. With more than
-        256 classes some rows of each increment are asked about: two million probabilities per
-        voter at most.
+        paper: all train, and then the weakest delegate. With a :class:`~skliquid.CompetenceMeasure`
+        you also choose the increments that competence is averaged over. Rows count by their
+        weights. With more than 256 classes voters are measured on a sample of each increment: at
+        most two million probabilities per voter.
     voting : {"soft", "hard"}, default="soft"
         What a vote is. ``"soft"``: class probabilities. ``predict_proba`` is their mean, weighted
         by the votes that representatives carry, and calibrated by ``temperature_``. A voter
@@ -140,8 +147,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
     diversity : Diversity, "auto" or None, default="auto"
         Hyperparameters that each voter draws and feature maps through which voters see the rows;
         see :class:`~skliquid.Diversity`. ``"auto"``: if ``estimator`` is None, hyperparameters for
-        each of the three kinds, and for linear voters signed logarithms of standardized features
-        and random Fourier features of these; else nothing, like None.
+        each of the three estimators, and for linear voters signed logarithms of standardized
+        features and random Fourier features of these; else nothing, like None.
     max_cost : int, default=None
         The most sample visits that ``fit`` may take, the final fit included: at least one pass of
         all voters over the first increment. ``fit`` ends with the best ensemble so far, and
@@ -149,7 +156,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         limited to the passes within the budget, if they have ``max_iter``; forests and boosted
         trees of :mod:`skliquid.voters` grow fewer trees. Not for ``partial_fit``.
     max_seconds : float, default=None
-        The same in seconds, as far as can be predicted from the time taken so far.
+        The same in seconds, predicted from the time taken so far.
     on_interrupt : {"raise", "keep"}, default="raise"
         What Ctrl-C, or the stop button of a notebook, does during ``fit``. ``"raise"``: it raises
         ``KeyboardInterrupt``, as in scikit-learn, and the ensemble stays as it was. ``"keep"``:
@@ -199,7 +206,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         What happened at each increment; ``record_.to_pandas()`` returns it as a table.
     temperature_ : float
         Temperature of ``predict_proba`` with soft votes: the one with the least log-loss on the
-        group's answers before training, of which recent ones count more. It is 1, and nothing is
+        group's answers before training, where recent ones count more. It is 1, and nothing is
         calibrated, with ``competence="training"`` and on fewer than 50 rows. After a final fit of
         forests or boosted trees it is never below 1, except with more than 256 classes: with more
         trees and rows they become more certain by themselves.
@@ -219,7 +226,9 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
     (5, 24)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = parameters.OF_DELEGATION | {
+    default_estimators = presets.ESTIMATORS
+    default_maps = presets.FEATURE_MAPS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = DELEGATION_PARAMETERS | {
         "estimator": [has_methods("fit"), list, None],
         "n_estimators": [positive_integer],
         "class_weight": [one_of(["balanced"]), dict, None],
@@ -316,9 +325,10 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
             The fitted ensemble.
         """
         self.check_parameters()
-        given = check_rows(self, X, y, sample_weight, self._estimators(), reset=True)
-        check_labels_are_known(self.class_weight, np.unique(given.y))
-        rows = with_class_weights(given, self.class_weight)
+        self._forget_tags()
+        given = self._check_rows(X, y, sample_weight, n_seen=0)
+        parameters.check_labels_are_known(self.class_weight, np.unique(given.y))
+        rows = self._with_class_weights(given)
         check_two_classes(rows.y)
         classes, labels = np.unique(rows.y, return_inverse=True)
         rows, eval_set = rows._replace(y=labels), check_eval_set(self, eval_set, classes)
@@ -328,7 +338,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         cuts = self._cuts(rows.n_rows, len(classes), has_trees=has_trees)
         rules = self._rules(len(cuts), len(classes), has_trees=has_trees)
         training, spec = self._start(classes, rows.X, rules, rows.n_rows)
-        budget.know(spec)
+        budget.plan_for(spec)
         order = training.rng.permutation(rows.n_rows)
         counts = ClassCounts().plus(given.without_zero_weights().y)
 
@@ -339,12 +349,14 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
             self, given, training, state, budget=budget, n_increments=len(cuts)
         )
         with supervision.increments(rows.at(order[cut]) for cut in cuts) as increments:
-            train(training, rules, increments, evaluation(training, eval_set, rules))
+            train(training, rules, increments, scorer(training, eval_set, rules))
         if self.final_fit:
             supervision.finish(rows)
         supervision.end()
         self._fitted = state(training).without_delegators(rules, training_is_over=True)
-        warn_if_one_class_wins(training.group, classes)
+        if training.group is not None:
+            counts_of = training.group.n_predicted, training.group.n_actual
+            warn_if_one_class_wins(*counts_of, classes)
         return self
 
     def partial_fit(
@@ -385,21 +397,23 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         before = self._fitted
         if before.classes is None:
             parameters.check_is_share(self.max_samples)
-        given = self._check_rows(X, y, sample_weight)
-        rows, all_classes, discovery = resolve_classes(
-            given.without_zero_weights(), classes, before.classes, before.discovery
+        given = self._check_more_rows(X, y, sample_weight)
+        rows, all_classes, new_classes = resolve_classes(
+            given.without_zero_weights(), classes, before.classes, before.new_classes
         )
-        if discovery is None:
-            check_labels_are_known(self.class_weight, all_classes)
+        if new_classes is None:
+            parameters.check_labels_are_known(self.class_weight, all_classes)
         eval_set = check_eval_set(self, eval_set, all_classes)
         encode(rows.y, all_classes)  # raises if a label is not known
         fitted, counts = before, before.counts.plus(given.without_zero_weights().y)
         if len(all_classes) > 1:
-            rows = with_class_weights(rows, self.class_weight, counts)
+            rows = self._with_class_weights(rows, counts)
             rows = rows._replace(y=encode(rows.y, all_classes))
             fitted = self._train_more(before, rows, all_classes, eval_set)
         n_seen = before.n_samples_seen + given.n_rows
-        self._fitted = replace(fitted, n_samples_seen=n_seen, discovery=discovery, counts=counts)
+        self._fitted = replace(
+            fitted, n_samples_seen=n_seen, new_classes=new_classes, counts=counts
+        )
         return self
 
     def refit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -421,63 +435,69 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         """
         training = self._ready()
         self.check_parameters()
-        rows = with_class_weights(self._check_rows(X, y, sample_weight), self.class_weight)
+        rows = self._with_class_weights(self._check_more_rows(X, y, sample_weight))
         check_two_classes(rows.y)
         finish(training, rows._replace(y=encode(rows.y, self.classes_)))
         return self
 
     def _train_more(
-        self, before: Fitted, rows: Rows, classes: NDArray[Any], eval_set: EvalSet | None
+        self,
+        before: Fitted,
+        rows: Rows,
+        classes: NDArray[Any],
+        eval_set: tuple[Any, Labels] | None,
     ) -> Fitted:
-        """Return what training on ``rows`` leaves, from the start or from where it was."""
+        """Train on ``rows``, from the start or from the state ``before``; return the new state."""
         rules, training, spec = self._rules(None, len(classes)), before.training, before.spec
         if training is None and rows.n_rows == 0:
             return replace(before, classes=classes, dtype=rows.X.dtype)
         if training is None or spec is None:
             training, spec = self._start(classes, rows.X, rules)
         check_can_continue(training, rules, self.n_estimators, before.kept)
-        scored = rules.mechanism.scored(training.graph)
+        measured = rules.mechanism.measured_voters(training.graph)
         if before.classes is not None and len(classes) > len(before.classes):
-            training = self._with_new_classes(before, training, scored, classes)
+            training = self._with_new_classes(before, training, measured, classes)
         size = max(rows.n_rows, 1) if self.increment_size == "auto" else self.increment_size
         cuts = slices(rows.n_rows, size)
         training.pool.set_n_jobs(self.n_jobs)
-        training.record.most = INCREMENTS_KEPT
+        training.record.max_increments = INCREMENTS_KEPT
         increments = (rows.at(cut) for cut in cuts)
         if self.verbose:
             n_increments = training.record.n_increments + len(cuts)
             increments = with_progress(training, increments, n_increments)
         with closing(increments):
-            train(training, rules, increments, evaluation(training, eval_set, rules))
+            train(training, rules, increments, scorer(training, eval_set, rules))
         fitted = Fitted(classes, 0, rows.X.dtype, training, spec)
         return fitted.without_delegators(rules, training_is_over=False)
 
     def _with_new_classes(
         self, before: Fitted, training: Training, voters: Voters, classes: NDArray[Any]
     ) -> Training:
-        """Return a copy of ``training`` with voters that know ``classes``; the original stays."""
+        """Return a copy of ``training`` with voters trained on rows of all ``classes``."""
         spec: Any = before.spec
-        kept: Any = before.discovery and before.discovery.rows
+        kept: Any = before.new_classes and before.new_classes.rows
         pool = pool_for(self.pool, spec, classes, self.n_jobs)
-        kept = with_class_weights(kept, self.class_weight)
+        kept = self._with_class_weights(kept)
         visits = pool.train(voters, kept._replace(y=encode(kept.y, classes)))
         return training.with_pool(pool, visits)
 
     def _start(
         self, classes: NDArray[Any], X: Any, rules: Rules, n_rows: int | None = None
     ) -> tuple[Training, VoterSpec]:
-        """Return the training before the first increment, and what its voters are made from."""
+        """Return the training before the first increment, and the specification of its voters."""
         entropy = check_random_state(self.random_state).randint(2**31 - 1)
         voters, choices, drawn = np.random.SeedSequence(int(entropy)).spawn(3)
         diversity, named = as_diversity(self.diversity), self._estimators_for(X, len(classes))
+        are_given = isinstance(diversity.param_distributions, dict | list)
         spec = VoterSpec.draw(
             [estimator for _, estimator in named],
             voters.generate_state(int(self.n_estimators)).tolist(),
             X,
             names=[name for name, _ in named],
-            diversity=diversity.resolved(
+            diversity=presets.resolve_diversity(
+                diversity,
                 has_default_estimator=self.estimator is None,
-                is_wide=is_wide(X),
+                is_wide=presets.is_wide(X),
                 n_rows=n_rows,
                 n_columns=X.shape[1],
                 n_classes=len(classes),
@@ -487,12 +507,19 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
             sample=row_sample(self.max_samples, self.bootstrap, X.shape[0]),
             rng=np.random.default_rng(drawn),
         )
-        warn_if_unscaled(X, spec)
+        spec.check_voters(only_estimators=not are_given)  # ours are valid
+        warn_if_unscaled(X, spec.estimators, have_maps=any(one is not None for one in spec.maps))
         pool = pool_for(self.pool, spec, classes, self.n_jobs)
         rng = np.random.default_rng(choices)
         training = Training.start(pool, len(spec.seeds), rules, rng)
         training.record.voters = spec.descriptions()
         return training, spec
+
+    def _estimators_for(self, X: Any, n_classes: int) -> Any:
+        """Return the named estimators that suit the rows and the classes."""
+        if self.estimator is None:
+            return presets.estimators_for(X, n_classes)
+        return self._named_estimators()
 
     def _has_trees(self, X: Any, n_classes: int) -> bool:
         return any(isinstance(voter, TreeVoter) for _, voter in self._estimators_for(X, n_classes))
@@ -500,19 +527,19 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
     def _cuts(self, n_rows: int, n_classes: int, *, has_trees: bool) -> list[slice]:
         """Return the increments of ``fit``."""
         if self.increment_size == "auto" and has_trees:
-            return rounds(n_rows, all_rows=not self.final_fit, n_classes=n_classes)
-        return slices(n_rows, self.increment_size)
+            return presets.rounds(n_rows, all_rows=not self.final_fit, n_classes=n_classes)
+        return presets.increments(n_rows, self.increment_size)
 
     def _rules(self, n_increments: int | None, n_classes: int, *, has_trees: bool = False) -> Rules:
         return Rules(
             mechanism=as_mechanism(self.mechanism),
             sizes=Sizes.of(
-                self.n_final,
+                presets.N_FINAL_RANGE if self.n_final == "auto" else self.n_final,
                 self.delegation_rate,
                 n_voters=self.n_estimators,
                 n_increments=n_increments,
             ),
-            competence=as_competence(self.competence),
+            measure=as_measure(self.competence),
             voting=self._voting,
             n_classes=n_classes,
             last_increment=n_increments if self.final_fit else None,
@@ -522,30 +549,38 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
     def _check_X(self, X: Any, *_methods: str) -> Any:
         return check_X(self, X)
 
-    def _check_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """Return more rows, in the precision in which the voters started."""
-        n_seen, dtype = self._fitted.n_samples_seen, self._fitted.dtype
-        rows = check_rows(
-            self, X, y, sample_weight, self._estimators(), n_seen=n_seen, reset=n_seen == 0
-        )
+    def _check_rows(self, X: Any, y: Any, sample_weight: Any, *, n_seen: int) -> Rows:
+        """Return validated rows, numbered from ``n_seen``."""
+        estimators, is_first = self._estimators(), n_seen == 0
+        X, y, weights = check_rows(self, X, y, sample_weight, estimators, reset=is_first)
+        return Rows(X, y, weights, range(n_seen, n_seen + len(y)))
+
+    def _check_more_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Return validated rows in the precision of the first ones."""
+        rows = self._check_rows(X, y, sample_weight, n_seen=self._fitted.n_samples_seen)
+        dtype = self._fitted.dtype
         return rows if dtype is None else rows._replace(X=rows.X.astype(dtype, copy=False))
+
+    def _with_class_weights(self, rows: Rows, counts: ClassCounts | None = None) -> Rows:
+        rows = with_class_weights(rows, self.class_weight, counts)
+        check_weight_range(rows.sample_weight)
+        return rows
 
     def check_parameters(self) -> None:
         """Raise an error unless all parameters are valid, alone and together."""
         self._validate_params()
         parameters.check_delegation(self.n_final, self.n_estimators, self.delegation_rate)
-        check_fits_in_memory("n_estimators", self.n_estimators, bytes_each=BYTES_OF_A_VOTER)
+        check_fits_in_memory("n_estimators", self.n_estimators, bytes_each=BYTES_PER_VOTER)
         parameters.check_n_jobs(self.n_jobs)
         parameters.check_estimators(
             self._named_estimators(),
             n_estimators=self.n_estimators,
             taken=self._parameter_constraints if isinstance(self.estimator, list) else (),
         )
-        parameters.check_diversity(
-            self.diversity, names=[name for name, _ in self._named_estimators()]
-        )
-        check_accepted(self.pool, self._estimators())
-        check_class_weight(self.class_weight)
+        if isinstance(self.diversity, Diversity):
+            self.diversity.check([name for name, _ in self._named_estimators()])
+        check_pool_supports(self.pool, self._estimators())
+        parameters.check_class_weight(self.class_weight)
         if self.class_weight is not None:
             check_take_weights(self._estimators(), parameter="class_weight")
 
@@ -555,3 +590,63 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, EstimatorCompo
         voters = self._trained("estimators_features_").graph.representatives.tolist()
         features, spec = np.arange(self.n_features_in_), self._fitted.spec
         return [features[seen] for seen in spec.features_of(voters)] if spec else []
+
+
+def tabular_pipeline(
+    classifier: Any = None, *, random_state: Any = None, **parameters: Any
+) -> Pipeline:
+    """Return an ensemble that takes tables as they are: categories, dates, texts, missing values.
+
+    The encoding of a column depends on its content in the training data:
+
+    - **Numbers** are scaled; missing ones are imputed by the median and get an indicator column.
+      Durations are numbers of seconds.
+    - **Categories**, which are text, categorical types and booleans with up to 50 different values,
+      get a one-hot encoding. A missing value is a category, and an empty text another. Categories
+      with the same text are the same, such as True and ``"True"``. Those that were not in the
+      training data have no column, or share that of the rarest.
+    - **Many categories**: more than 50. They are encoded by the share of each class among the
+      training rows that have them (:class:`~sklearn.preprocessing.TargetEncoder`), and by their
+      spelling, as 30 components of groups of three and four characters.
+    - **Texts**: the same, with eight words or more on average. They are encoded by their words, as
+      30 components.
+    - **Dates**: types of dates, and text like ``"2024-01-31"`` or ``"2024-01-31T09:30:00Z"``, the
+      format of ISO 8601. They become days since 1970, year, month, day, weekday and hour, and
+      positions in the year, the week and the day, where these vary. Dates with a time zone are
+      converted to UTC.
+
+    Columns of other types, such as periods of pandas and lists of polars, are left out with a
+    warning that names them; columns without any value in the training data, or with the same date
+    in all rows, without a warning. ``pipeline["encoder"].left_out_`` has both.
+
+    Parameters
+    ----------
+    classifier : classifier, default=None
+        The classifier behind the encoder; None means ``LiquidEnsembleClassifier(**parameters)``.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the encoding of texts and many categories, and the ensemble.
+    **parameters
+        Parameters of the ensemble.
+
+    Returns
+    -------
+    pipeline : Pipeline
+        Takes pandas and polars data frames, and arrays, whose columns are all numbers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skliquid import tabular_pipeline
+    >>> table = pd.DataFrame({"age": [20, 30, None, 60] * 10, "town": ["a", "b", "b", None] * 10})
+    >>> model = tabular_pipeline(n_estimators=20, n_final=3, random_state=0)
+    >>> bool(model.fit(table, [0, 0, 1, 1] * 10).score(table, [0, 0, 1, 1] * 10) == 1)
+    True
+    """
+    if classifier is None:
+        classifier = LiquidEnsembleClassifier(random_state=random_state, **parameters)
+    elif parameters:
+        raise ValueError(
+            f"parameters are those of LiquidEnsembleClassifier: {sorted(parameters)[0]!r} cannot "
+            "be given to another classifier. Set it there."
+        )
+    return Pipeline([("encoder", TableEncoder(random_state)), ("classifier", classifier)])

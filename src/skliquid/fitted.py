@@ -1,71 +1,89 @@
-"""What training leaves behind: one value, and the predictions that follow from it."""
+"""Fitted: the state that training leaves behind; FittedVotes: predictions from it."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cache
+from html import escape
+from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_is_fitted
 
-from skliquid.arrays import Floats, Voters
-from skliquid.class_weights import ClassCounts
-from skliquid.delegation_graph import DelegationGraph
-from skliquid.discovery import Discovery
-from skliquid.diversity import VoterSpec
-from skliquid.importances import mean_importances
-from skliquid.increments import slices
-from skliquid.mechanisms import Mechanism, as_mechanism
-from skliquid.notebooks import ShownInNotebooks
-from skliquid.pools.pool import VoterPool
-from skliquid.record import TrainingCost, TrainingRecord
-from skliquid.training import Rules, Training
-from skliquid.validation import EvalSet, check_has_classes
-from skliquid.voting import (
+from skliquid.delegation.arrays import Floats, Labels, Voters
+from skliquid.delegation.class_weights import ClassCounts
+from skliquid.delegation.competence import MEASURES, CompetenceMeasure
+from skliquid.delegation.graph import DelegationGraph
+from skliquid.delegation.increments import slices
+from skliquid.delegation.new_classes import NewClasses
+from skliquid.delegation.record import TrainingCost, TrainingRecord
+from skliquid.delegation.rows import Rows
+from skliquid.delegation.voter_pool import VoterPool
+from skliquid.delegation.votes import (
     VOTINGS,
     Voting,
-    checked_weights,
     decision_values,
     mean_probabilities,
-    refined,
     tempered,
     winner,
+    with_margins,
 )
+from skliquid.diversity import VoterSpec
+from skliquid.mechanisms import MECHANISMS, Mechanism, as_mechanism
+from skliquid.mechanisms.vote_weights import checked_weights
+from skliquid.pools.importances import mean_importances
+from skliquid.training import Rules, Training
+from skliquid.validation.input import check_classes, check_has_classes
+from skliquid.validation.parameters import Constraint, has_methods, one_of, positive_integer, share
+
+DELEGATION_PARAMETERS: dict[str, list[Constraint]] = {
+    "n_final": [one_of(["auto"]), positive_integer],
+    "mechanism": [one_of(MECHANISMS), Mechanism, tuple],
+    "delegation_rate": [one_of(["auto"]), share, callable, has_methods("n_delegators")],
+    "increment_size": [one_of(["auto"]), positive_integer],
+    "competence": [one_of(MEASURES), CompetenceMeasure],
+    "voting": [one_of(VOTINGS)],
+    "random_state": ["random_state"],
+}
+"""Parameters of every ensemble whose voters delegate."""
 
 _NUMBERS_AT_ONCE, _ROWS_AT_ONCE = 5_000_000, 2**14
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What training leaves behind; before it, nothing is known."""
+    """The state of a fitted ensemble; before training all fields are empty."""
 
     classes: NDArray[Any] | None = None  # all classes, sorted
     n_samples_seen: int = 0  # rows given so far
     dtype: Any = None  # precision of the rows, in which training continues
     training: Training | None = None  # from when there are two classes
-    spec: VoterSpec | None = None  # what the voters were made from
-    discovery: Discovery | None = None  # None when all classes were announced
+    spec: VoterSpec | None = None  # estimators, seeds and hyperparameters of the voters
+    new_classes: NewClasses | None = None  # None when all classes were announced
     kept: Voters | None = None  # voters that were not dropped
-    counts: ClassCounts = field(
-        default_factory=ClassCounts
-    )  # rows per class given to partial_fit so far
+    counts: ClassCounts = field(default_factory=ClassCounts)  # rows per class so far
 
     def without_delegators(self, rules: Rules, *, training_is_over: bool) -> "Fitted":
         """Drop the voters that will not be asked again."""
         training = self.training
         if training is None or not training.record:
             return self
-        kept = rules.mechanism.scored(training.graph)
+        kept = rules.mechanism.measured_voters(training.graph)
         training.pool = training.pool.keep(kept, training_is_over=training_is_over)
         return replace(self, kept=kept)
 
 
-class FittedVotes(ShownInNotebooks, ABC):
+class FittedVotes(ABC):
     """Predictions and fitted attributes of classifiers whose state is a :class:`Fitted`.
 
-    A class that includes it has parameters ``mechanism`` and ``voting``.
+    A class that includes it has parameters ``mechanism`` and ``voting``. In notebooks, a sentence
+    on the training follows scikit-learn's diagram, which links to the documentation.
     """
+
+    _doc_link_module = "skliquid"
 
     mechanism: Any
     voting: str
@@ -76,7 +94,7 @@ class FittedVotes(ShownInNotebooks, ABC):
 
     @abstractmethod
     def _check_X(self, X: Any, *methods: str) -> Any:
-        """Return the rows as the voters take them when these methods of their pool are called."""
+        """Return validated rows for these ``methods`` of the pool."""
 
     @property
     @abstractmethod
@@ -142,7 +160,7 @@ class FittedVotes(ShownInNotebooks, ABC):
         if len(is_certain):
             group, rows = self._group(training), X[is_certain]
             margins = group.combined(mean_probabilities, "margins", rows)
-            values[is_certain] = refined(values[is_certain], margins, power)
+            values[is_certain] = with_margins(values[is_certain], margins, power)
         return values[:, 1] if len(self.classes_) == 2 else values
 
     def _probabilities(self, training: Training, X: Any) -> Floats:
@@ -232,7 +250,7 @@ class FittedVotes(ShownInNotebooks, ABC):
         return 1 / self._trained("temperature_").calibration.power
 
     def _ready(self) -> Training:
-        """Return the training, for as many threads as are set now; raise if it is not done."""
+        """Return the training with the current ``n_jobs``; raise if the ensemble is not fitted."""
         check_has_classes(self, self._fitted.n_samples_seen)
         check_is_fitted(self, msg=f"This %(name)s is not fitted yet: {self._way_to_fit}.")
         training = self._trained("estimators_")
@@ -251,10 +269,43 @@ class FittedVotes(ShownInNotebooks, ABC):
     def _missing(self, name: str) -> AttributeError:
         return AttributeError(f"{name} exists only after training: {self._way_to_fit}.")
 
+    # Notebooks
+
+    def _repr_html_inner(self) -> str:
+        diagram: Any = super()
+        return f"{diagram._repr_html_inner()}{self._summary_html()}"  # noqa: SLF001 (overridden)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        diagram: Any = super()
+        shown: dict[str, str] = diagram._repr_mimebundle_(**options)
+        if "text/html" in shown:
+            shown["text/html"] += self._summary_html()
+        return shown
+
+    def _summary_html(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            return ""
+        return f'<div style="font-family:sans-serif">{escape(self.record_.summary())}</div>'
+
+    def _get_doc_link(self) -> str:
+        address = documentation()
+        return address and f"{address}/api/ensemble.html#skliquid.{type(self).__name__}"
+
+
+@cache
+def documentation() -> str:
+    """Return the address of the documentation in the package's metadata; empty without one."""
+    try:
+        addresses = metadata("skliquid").get_all("Project-URL") or []
+    except PackageNotFoundError:  # a copy of the source that was not installed
+        return ""
+    named: dict[str, str] = dict(address.split(", ", 1) for address in addresses)
+    return named.get("Documentation", "").rstrip("/")
+
 
 @dataclass(frozen=True)
 class Group:
-    """The representatives, and how much each of them counts."""
+    """The representatives and their vote weights."""
 
     pool: VoterPool
     voters: Voters
@@ -264,12 +315,12 @@ class Group:
     @classmethod
     def of(cls, training: Training, mechanism: Mechanism, n_classes: int) -> "Group":
         """Return the representatives of ``training``."""
-        graph, accuracy = training.graph, training.accuracy
+        graph, accuracy = training.graph, training.accuracy_average
         weights = checked_weights(mechanism.vote_weights, graph, accuracy, n_classes)
         return cls(training.pool, graph.representatives, weights, n_classes)
 
     def combined(self, combine: Callable[..., Floats], method: str, X: Any) -> Floats:
-        """Return what they answer by a ``method`` of their pool, combined block by block."""
+        """Return the answers of a ``method`` of the pool, combined block by block."""
         ask = getattr(self.pool, method)
         n_per_row = len(self.voters) * (1 if method == "vote" else self.n_classes)
         blocks = slices(X.shape[0], min(max(_NUMBERS_AT_ONCE // n_per_row, 1), _ROWS_AT_ONCE))
@@ -278,17 +329,69 @@ class Group:
         )
 
 
-def evaluation(
-    training: Training, eval_set: EvalSet | None, rules: Rules
-) -> Callable[[DelegationGraph], float] | None:
-    """Return what computes the accuracy of the ensemble on ``eval_set``."""
+def scorer(
+    training: Training, eval_set: tuple[Any, Labels] | None, rules: Rules
+) -> Callable[[], float] | None:
+    """Return a function that scores the ensemble on ``eval_set``."""
     if eval_set is None:
         return None
-    (X, y, *_), n_classes = eval_set
+    X, y = eval_set
     combine, method = rules.voting.shares, rules.voting.method
 
-    def accuracy(_: DelegationGraph) -> float:
-        group = Group.of(training, rules.mechanism, n_classes)
+    def score() -> float:
+        group = Group.of(training, rules.mechanism, rules.n_classes)
         return float(np.mean(winner(group.combined(combine, method, X)) == y))
 
-    return accuracy
+    return score
+
+
+def resolve_classes(
+    rows: Rows, announced: Any, known: NDArray[Any] | None, new_classes: NewClasses | None
+) -> tuple[Rows, NDArray[Any], NewClasses | None]:
+    """Return the rows to train on, all classes, and rows to keep unless classes were announced."""
+    if known is None and new_classes is None and announced is None:
+        new_classes = NewClasses()
+    if new_classes is None:
+        return rows, check_classes(announced, known), None
+    if announced is not None:
+        classes = check_classes(announced, known)
+    else:  # unique_labels refuses to mix text and numbers
+        labels = [] if new_classes.rows is None else [new_classes.rows.y]
+        classes = unique_labels(*labels, rows.y)
+    to_train = new_classes.followed_by(rows) if known is None else rows
+    return to_train, classes, new_classes.update(rows)
+
+
+def check_can_continue(
+    training: Training, rules: Rules, n_estimators: int, kept: Voters | None
+) -> None:
+    """Raise when ``partial_fit`` cannot continue ``training`` with these parameters."""
+    measured = rules.mechanism.measured_voters(training.graph)
+    if training.is_interrupted:
+        raise ValueError(
+            "partial_fit must not continue after a call that failed or was stopped within an "
+            "increment: some voters have trained on its rows and some have not. Continue from a "
+            "copy made before, or fit from scratch."
+        )
+    if n_estimators != training.graph.n_voters:
+        raise ValueError(
+            "n_estimators must not change between calls of partial_fit: got "
+            f"{n_estimators}, but there are {training.graph.n_voters} voters. Set it back, or "
+            "start from scratch with a clone."
+        )
+    is_measured, is_accuracy = (
+        training.accuracy_average.n_answers.any(),
+        not rules.measure.by_contribution,
+    )
+    if is_measured and is_accuracy != (training.competence_average.variance is None):
+        raise ValueError(
+            "competence must not change between contribution and accuracy after the first call of "
+            "partial_fit: their averages cannot be compared. Set it back, or start from scratch "
+            "with a clone."
+        )
+    if kept is not None and len(np.setdiff1d(measured, kept)):
+        raise ValueError(
+            "mechanism must be revocable from the first call of partial_fit: delegators were "
+            "dropped, so none can return. Set the mechanism back, or start from scratch with a "
+            "clone."
+        )

@@ -1,4 +1,4 @@
-"""PrunedEnsemble and prune: a smaller, weighted ensemble of voters that are fitted already."""
+"""PrunedEnsemble and prune: a smaller, weighted ensemble of fitted voters."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,31 +6,46 @@ from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, is_classifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+    VotingClassifier,
+)
 from sklearn.utils import Tags, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skliquid.competence import as_competence
-from skliquid.conversion import check_convertible_labels, conversion_of, convertible_rows
+from skliquid import presets
+from skliquid.delegation.competence import as_measure
+from skliquid.delegation.increments import slices
+from skliquid.delegation.record import INCREMENTS_KEPT, VoterDescription
+from skliquid.delegation.rows import Rows
 from skliquid.diversity import final_step
-from skliquid.fitted import Fitted, FittedVotes
-from skliquid.fitted_voters import fitted_voters, known_features
-from skliquid.increments import slices
-from skliquid.mechanisms import MECHANISMS, FastestLearners, as_mechanism
-from skliquid.parameters import OF_DELEGATION, check_delegation, shared_tags
+from skliquid.fitted import DELEGATION_PARAMETERS, Fitted, FittedVotes, check_can_continue
+from skliquid.mechanisms import MECHANISMS, FastestLearners, Sizes, as_mechanism
 from skliquid.pools import FittedPool, FittedVoter
-from skliquid.record import INCREMENTS_KEPT
-from skliquid.rows import Rows
-from skliquid.sizes import Sizes
 from skliquid.training import Rules, Training, train
-from skliquid.validation import (
-    check_can_continue,
-    check_classes,
-    check_two_classes,
-    encode,
+from skliquid.validation.data_types import (
+    check_convertible_labels,
+    conversion_of,
+    convertible_rows,
 )
-from skliquid.voter_description import VoterDescription
+from skliquid.validation.input import check_classes, check_two_classes, encode
+from skliquid.validation.parameters import check_delegation, shared_tags
+
+_PREDICT_NUMBERS = (
+    BaggingClassifier,
+    RandomForestClassifier,
+    ExtraTreesClassifier,
+    VotingClassifier,
+)
+"""Ensembles that fit their voters to numbers in place of labels."""
+
+_PREDICT_LABELS = (AdaBoostClassifier, FittedVotes)
+
 
 _CANNOT_BE_FITTED = (
     "A pruned ensemble must not be cloned or fitted: its voters were fitted elsewhere. Call "
@@ -58,7 +73,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         As in :class:`~skliquid.LiquidEnsembleClassifier`.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = OF_DELEGATION
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = DELEGATION_PARAMETERS
     _way_to_fit = "call skliquid.prune"
 
     def __init__(
@@ -111,7 +126,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         rules = self._rules(None, n_voters, len(self.classes_))
         check_can_continue(training, rules, n_voters, self._fitted.kept)
         rows = self._check_rows(X, y)
-        training.record.most = INCREMENTS_KEPT
+        training.record.max_increments = INCREMENTS_KEPT
         size = max(rows.n_rows, 1) if self.increment_size == "auto" else self.increment_size
         self._delegate(rows, slices(rows.n_rows, size), None)
         return self
@@ -128,7 +143,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         self._fitted = Fitted(classes, training=training, kept=training.graph.representatives)
         rows = self._check_rows(X, y)
         check_two_classes(classes[rows.y])
-        cuts = slices(rows.n_rows, self.increment_size)
+        cuts = presets.increments(rows.n_rows, self.increment_size)
         self._delegate(rows.at(rng.permutation(rows.n_rows)), cuts, len(cuts))
         return self
 
@@ -145,9 +160,12 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         return Rules(
             mechanism=as_mechanism(self.mechanism),
             sizes=Sizes.of(
-                self.n_final, self.delegation_rate, n_voters=n_voters, n_increments=n_increments
+                presets.N_FINAL_RANGE if self.n_final == "auto" else self.n_final,
+                self.delegation_rate,
+                n_voters=n_voters,
+                n_increments=n_increments,
             ),
-            competence=as_competence(self.competence),
+            measure=as_measure(self.competence),
             voting=self._voting,
             n_classes=n_classes,
         )
@@ -173,7 +191,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
 
     def _known_answers(self, methods: Sequence[str], voters: Any, X: Any) -> Any:
         with conversion_of("X", (OverflowError,)):  # by voters, each as it likes
-            return self._pool.known_answers(methods, voters, X)
+            return self._pool.cache_predictions(methods, voters, X)
 
     def _checked_data(self, X: Any, **y: Any) -> Any:
         """Return rows that voters may convert: they were fitted to arrays, frames or texts."""
@@ -282,3 +300,69 @@ def _check_mechanism(mechanism: Any) -> None:
             "mechanism must not rank voters by how fast they learn, since fitted voters do not "
             f"learn: got {mechanism!r}. Choose another, such as 'proportional_weighted'."
         )
+
+
+def fitted_voters(ensemble: Any) -> tuple[list[FittedVoter], NDArray[Any]]:
+    """Return the voters of a fitted ensemble, and all classes."""
+    if isinstance(ensemble, list | tuple):
+        return _voters_of_list(ensemble)
+    if not hasattr(ensemble, "fit") or isinstance(ensemble, type):
+        raise TypeError(
+            "ensemble must be a fitted ensemble or a list of fitted classifiers: got "
+            f"{ensemble!r}. Give a BaggingClassifier, for example."
+        )
+    if not isinstance(ensemble, _PREDICT_NUMBERS + _PREDICT_LABELS):
+        known = [cls.__name__ for cls in (*_PREDICT_NUMBERS, AdaBoostClassifier)]
+        raise TypeError(
+            f"ensemble must be a list of classifiers or one of {', '.join(known)} and "
+            f"LiquidEnsembleClassifier: got "
+            f"{type(ensemble).__name__}, whose members need not vote for classes. If they do, give "
+            "a list of fitted classifiers that predict labels as in y."
+        )
+    check_is_fitted(ensemble)
+    classes = _classes_of(ensemble)
+    labels = np.arange(len(classes)) if isinstance(ensemble, _PREDICT_NUMBERS) else classes
+    members = ensemble.estimators_
+    features = getattr(ensemble, "estimators_features_", [None] * len(members))
+    sees_numbers = isinstance(ensemble, FittedVotes)
+    return [
+        FittedVoter(member, labels, seen, sees_numbers)
+        for member, seen in zip(members, features, strict=True)
+    ], classes
+
+
+def _voters_of_list(ensemble: Sequence[Any]) -> tuple[list[FittedVoter], NDArray[Any]]:
+    members = [pair[-1] if isinstance(pair, tuple) else pair for pair in ensemble]
+    if not members:
+        raise ValueError("ensemble must hold a voter: got an empty list. Give classifiers.")
+    for member in members:
+        if not hasattr(member, "fit") or isinstance(member, type) or not is_classifier(member):
+            raise TypeError(f"ensemble must hold classifiers only: got {member!r}. Leave it out.")
+        check_is_fitted(member)
+    labels = list(map(_classes_of, members))
+    if len({values.dtype.kind in "OSU" for values in labels}) > 1:
+        raise ValueError(
+            "ensemble must hold classifiers that predict labels of one type: got some that predict "
+            "text and some that predict numbers. Fit them all to the same labels."
+        )
+    classes = np.unique(np.concatenate(labels))
+    return [FittedVoter(member, classes) for member in members], classes
+
+
+def _classes_of(classifier: Any) -> NDArray[Any]:
+    """Return the classes of ``classifier``, unless it has several outputs."""
+    classes = getattr(classifier, "classes_", None)
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1:
+        raise ValueError(
+            "ensemble must predict classes of one output, and keep them in classes_: got "
+            f"{type(classifier).__name__} with {classes!r}. Fit classifiers to a single column y."
+        )
+    return classes
+
+
+def known_features(ensemble: Any, voters: Sequence[FittedVoter]) -> dict[str, Any]:
+    """Return names and number of the features that the voters were fitted to."""
+    fitted = [ensemble, *(voter.estimator for voter in voters)]
+    names = ("feature_names_in_", "n_features_in_")
+    source = next((item for name in names for item in fitted if hasattr(item, name)), None)
+    return {name: getattr(source, name) for name in names if hasattr(source, name)}

@@ -1,4 +1,4 @@
-"""The paper's formulas: how often delegation must harm, and what training costs."""
+"""Theory: the paper's formulas for the harm of delegation and for training cost."""
 
 import itertools
 import math
@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skliquid.checks import check_count, check_n_final, check_number
-from skliquid.increments import slices
-from skliquid.record import TrainingCost
-from skliquid.schedules import Rate, Schedule, as_schedule, asks_again, n_asked
+from skliquid import presets
+from skliquid.delegation.record import TrainingCost
+from skliquid.mechanisms.schedules import Rate, Schedule, as_schedule, asks_again, n_asked
+from skliquid.validation.checks import check_count, check_n_final, check_number
 
 # Chance of harm from delegation (Section 4). The matrix P has one row per voter and one column per
 # example; p_ij is 1 where voter i is correct on example j.
@@ -114,7 +114,7 @@ def harmful_state_fraction(n: int, m: int) -> float:
     .. math:: s_{n, m}^\text{pivotal} / s_{n, m}^\text{total}
 
     Both are exact integers; only their ratio is rounded. It compares pivotal columns alone;
-    ``docs/findings.md`` shows that, of whole states, the fraction is larger.
+    ``docs/reproduction.md`` shows that, of whole states, the fraction is larger.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def expected_training_cost(
     final_fit: bool = True,
     n_passes: float = 1,
 ) -> TrainingCost:
-    r"""Return what ``LiquidEnsembleClassifier.fit`` costs, before it is trained.
+    r"""Return the expected training cost of ``LiquidEnsembleClassifier.fit``.
 
     .. math:: TC = \sum_t u_t \, |G_t(V)| + \sum_{v_i \in V^\text{final}} m e_i
 
@@ -203,7 +203,7 @@ def expected_training_cost(
     check_number("n_passes", n_passes, "zero or more", lambda n: 0 <= n < math.inf, like=1)
     if increment_size != "auto":
         check_count("increment_size", increment_size)
-    cuts = slices(check_count("n_samples", n_samples), increment_size)
+    cuts = presets.increments(check_count("n_samples", n_samples), increment_size)
     last = len(cuts)
     schedule = as_schedule(
         delegation_rate, n_voters=n_estimators, n_final=n_final, n_increments=last

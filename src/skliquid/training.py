@@ -1,40 +1,42 @@
-"""The algorithm, on one page: train, let the weakest delegate, train on, finish.
+"""Algorithm 1 of the paper, on one page. The comments give its lines.
 
-The comments give the lines of the paper's Algorithm 1.
+``train`` takes the increments one by one, each in three steps and in one of two orders: the paper's
+(train, measure, delegate), or the default (measure, delegate, train), in which voters are measured
+on rows that they have not trained on. ``finish`` refits the representatives at the end.
 """
 
 import copy
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from skliquid.arrays import Voters
-from skliquid.calibration import Calibration, GroupAnswers
-from skliquid.competence import Competence, Evaluation, Panel
-from skliquid.delegation_graph import DelegationGraph
-from skliquid.estimates import Estimate
-from skliquid.mechanisms import Knowledge, Mechanism
-from skliquid.pools.pool import VoterPool
-from skliquid.record import IncrementRecord, TrainingRecord
-from skliquid.rows import Rows
-from skliquid.sizes import Sizes
-from skliquid.voting import Voting
+from skliquid.delegation.arrays import Floats, Voters
+from skliquid.delegation.calibration import Calibration, GroupAnswers
+from skliquid.delegation.competence import CompetenceMeasure, Evaluation, Panel
+from skliquid.delegation.graph import DelegationGraph
+from skliquid.delegation.record import IncrementRecord, TrainingRecord
+from skliquid.delegation.rows import Rows
+from skliquid.delegation.running_averages import RunningAverage
+from skliquid.delegation.voter_pool import VoterPool
+from skliquid.delegation.votes import Voting
+from skliquid.mechanisms import Knowledge, Mechanism, Sizes
 
 
 @dataclass(frozen=True)
 class Rules:
     """How the ensemble delegates.
 
-    ``last_increment`` is the last that may be trained on when a final fit follows: training then
-    ends as soon as no voter will delegate any more. When it is None, no final fit follows, and the
-    representatives train on every increment there is.
+    With a final fit, ``last_increment`` is the last that may be trained on, and training ends as
+    soon as no voter will delegate any more. None: no final fit follows, and the representatives
+    train on every increment.
     """
 
     mechanism: Mechanism
     sizes: Sizes
-    competence: Competence
+    measure: CompetenceMeasure
     voting: Voting
     n_classes: int
     last_increment: int | None = None
@@ -44,116 +46,145 @@ class Rules:
         if self.mechanism.is_direct:
             object.__setattr__(self, "sizes", self.sizes.unchanging())
 
-    @property
-    def measures_contribution(self) -> bool:
-        """Whether voters are compared by their contribution, not by their accuracy."""
-        return self.competence.measure.by_contribution
-
     def are_settled(self, increment: int, n_representatives: int) -> bool:
-        """Return whether nothing but the final fit is left to do after ``increment``."""
-        if self.last_increment is None or self.mechanism.returns is not None:
+        """Return whether only the final fit is left to do after ``increment``."""
+        if self.last_increment is None or self.mechanism.is_revocable:
             return False
-        to_come = range(increment + 1, self.last_increment + 1)
-        return not self.sizes.ask_again(to_come, n_representatives)
+        remaining = range(increment + 1, self.last_increment + 1)
+        return not self.sizes.ask_again(remaining, n_representatives)
 
 
 @dataclass
 class Training:
-    """The voters, and what one increment leaves to the next."""
+    """The voters, and the state that one increment passes on to the next."""
 
     pool: VoterPool
     graph: DelegationGraph
-    competence: Estimate
-    accuracy: Estimate
+    competence_average: RunningAverage
+    accuracy_average: RunningAverage
     calibration: Calibration
     group: GroupAnswers | None
     record: TrainingRecord
     rng: Generator
     is_interrupted: bool = False
-    """Whether an increment was begun and not completed: some voters have trained on its rows."""
+    """Whether an increment was left unfinished: some voters have trained on its rows."""
 
     @classmethod
     def start(cls, pool: VoterPool, n_voters: int, rules: Rules, rng: Generator) -> "Training":
         """Return the training before the first increment."""
         graph = DelegationGraph.direct(n_voters)  # line 1
-        nothing = rules.competence.estimate(  # line 2
-            n_voters, is_revocable=rules.mechanism.is_revocable
-        )
-        record = TrainingRecord(rules.sizes.most)
+        is_revocable = rules.mechanism.is_revocable
+        average = rules.measure.new_average(n_voters, is_revocable=is_revocable)  # line 2
+        record = TrainingRecord(rules.sizes.n_final)
         calibration = Calibration.empty(sharpens=rules.sharpens)
-        return cls(pool, graph, nothing, nothing, calibration, None, record, rng)
+        return cls(pool, graph, average, average, calibration, None, record, rng)
 
     def update(self, voters: Voters, found: Evaluation) -> None:
-        """Take note of how ``voters`` and the group did on one more increment."""
-        is_accuracy = found.competence is found.accuracy
-        self.competence = self.competence.update(voters, found.competence)
-        self.accuracy = (
-            self.competence if is_accuracy else self.accuracy.update(voters, found.accuracy)
+        """Add the measurements of ``voters`` and the group on one more increment."""
+        is_accuracy = found.measured is found.accuracy
+        self.competence_average = self.competence_average.update(voters, found.measured)
+        self.accuracy_average = (
+            self.competence_average
+            if is_accuracy
+            else self.accuracy_average.update(voters, found.accuracy)
         )
         if found.group is not None:
             self.calibration = self.calibration.update(found.group)
             self.group = found.group if self.group is None else self.group + found.group
 
     def with_pool(self, pool: VoterPool, cost: int) -> "Training":
-        """Return a copy with the voters of ``pool``, which know more classes.
-
-        Their training so far took ``cost``.
-        """
+        """Return a copy with a ``pool`` for more classes, whose training took ``cost``."""
         record = replace(self.record, increments=[*self.record.increments])
         record.increments_cost += cost
         return replace(self, pool=pool, record=record, group=None, rng=copy.deepcopy(self.rng))
+
+
+class Step(NamedTuple):
+    """One increment: accuracy of the representatives before it, who trained, and the cost."""
+
+    accuracy: Floats
+    n_trained: int
+    cost: int
 
 
 def train(
     training: Training,
     rules: Rules,
     increments: Iterable[Rows],  # line 3
-    evaluate: Callable[[DelegationGraph], float] | None = None,
+    score: Callable[[], float] | None = None,
 ) -> None:
-    """Train the voters on ``increments`` and let the weakest delegate after each."""
-    training.record.n_final = rules.sizes.most
-    for increment in increments:  # line 4
-        t, before, pool = training.record.n_increments + 1, training.graph, training.pool
-        voters, scored = before.representatives, rules.mechanism.scored(before)
+    """Train the voters on ``increments``, and let the weakest delegate at each."""
+    take_step = measure_delegate_train if rules.measure.before_training else train_measure_delegate
+    training.record.n_final = rules.sizes.n_final
+    for rows in increments:  # line 4
+        t, before = training.record.n_increments + 1, training.graph
         training.is_interrupted = True
-        pool.expect(increment)
-        weights = before.weights[scored]
-        panel = Panel(pool, scored, weights, rules.voting, rules.n_classes, increment)
-        measures_first = rules.competence.measure.before_training
-        trained = voters[:0] if measures_first else voters
-        cost = pool.train(trained, increment) if len(trained) else 0  # lines 5 to 7
-        can_answer = t > 1 or pool.is_fitted or not measures_first
-        found = rules.competence.evaluation(panel) if can_answer else None  # lines 8 to 10
-        n_delegators, accuracy = 0, np.full(len(voters), np.nan)
-        if found is not None:
-            training.update(scored, found)
-            n_delegators = rules.sizes.n_delegators(t, before, training.competence)
-            accuracy = found.accuracy.values[scored.searchsorted(voters)]
-        mean, knowledge = training.competence.mean, Knowledge.of(training.competence)
-        training.graph = rules.mechanism.delegate(  # lines 11 and 15 to 21
-            before, mean, n_delegators, training.rng, knowledge=knowledge
-        )
-        is_settled = rules.are_settled(t, len(training.graph.representatives))
-        if measures_first and not (is_settled and training.record):
-            trained = training.graph.representatives
-            cost = pool.train(trained, increment)
+        training.pool.expect(rows)
+        step = take_step(training, rules, rows, t)
+        competence = training.competence_average.mean
         training.record.append(
             IncrementRecord(
                 increment=t,
-                rows=increment.positions,
-                voters=voters,
-                accuracy=accuracy,
-                competence=mean[voters],
+                rows=rows.positions,
+                voters=before.representatives,
+                accuracy=step.accuracy,
+                competence=competence[before.representatives],
                 before=before,
                 graph=training.graph,
-                n_trained=len(trained),
-                cost=cost,
-                eval_accuracy=evaluate(training.graph) if evaluate else np.nan,
+                n_trained=step.n_trained,
+                cost=step.cost,
+                eval_accuracy=score() if score else np.nan,
             )
         )
         training.is_interrupted = False
-        if is_settled:  # lines 12 to 14
+        if rules.are_settled(t, len(training.graph.representatives)):  # lines 12 to 14
             break
+
+
+def train_measure_delegate(training: Training, rules: Rules, rows: Rows, t: int) -> Step:
+    """Train all voters, measure them on the same rows, let the weakest delegate (the paper)."""
+    voters = training.graph.representatives
+    cost = training.pool.train(voters, rows)  # lines 5 to 7
+    accuracy = _measure(training, rules, rows)  # lines 8 to 10
+    _delegate(training, rules, t)  # lines 11 and 15 to 21
+    return Step(accuracy, len(voters), cost)
+
+
+def measure_delegate_train(training: Training, rules: Rules, rows: Rows, t: int) -> Step:
+    """Measure voters on rows that are new to them, then delegate, then train who is left.
+
+    At the first increment there is nothing to measure. The last before a final fit trains nobody.
+    """
+    accuracy = np.full(len(training.graph.representatives), np.nan)
+    if t > 1 or training.pool.is_fitted:
+        accuracy = _measure(training, rules, rows)
+    _delegate(training, rules, t)
+    voters = training.graph.representatives
+    if training.record and rules.are_settled(t, len(voters)):
+        return Step(accuracy, 0, 0)
+    return Step(accuracy, len(voters), training.pool.train(voters, rows))
+
+
+def _measure(training: Training, rules: Rules, rows: Rows) -> Floats:
+    """Update the running averages, and return the accuracy of the representatives on ``rows``."""
+    graph = training.graph
+    voters = rules.mechanism.measured_voters(graph)
+    weights = graph.weights[voters]
+    found = rules.measure.evaluate(
+        Panel(training.pool, voters, weights, rules.voting, rules.n_classes, rows)
+    )
+    training.update(voters, found)
+    return found.accuracy.values[voters.searchsorted(graph.representatives)]
+
+
+def _delegate(training: Training, rules: Rules, t: int) -> None:
+    """Let the weakest representatives delegate, by their average competence."""
+    graph, average = training.graph, training.competence_average
+    n_delegators = rules.sizes.n_delegators(t, graph, average)
+    knowledge = Knowledge.of(average)
+    training.graph = rules.mechanism.delegate(
+        graph, average.mean, n_delegators, training.rng, knowledge=knowledge
+    )
 
 
 def finish(training: Training, rows: Rows) -> None:

@@ -16,7 +16,7 @@ from skliquid.datasets.csv_dialect import (
 
 def found(text, written_in="utf-8", is_whole=True, **options):
     data = text.encode(written_in)
-    return find_dialect(data, GivenDialect(**options).checked(), "a.csv", is_whole=is_whole)
+    return find_dialect(data, GivenDialect(**options).validate(), "a.csv", is_whole=is_whole)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_the_first_line_of_excel_names_the_separator():
 )
 def test_what_cannot_be_a_dialect_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        GivenDialect(**options).checked()
+        GivenDialect(**options).validate()
 
 
 def test_only_columns_of_numbers_get_decimal_points():

@@ -1,12 +1,21 @@
 import gzip
 import lzma
 import math
+import re
 import tracemalloc
 
 import pytest
 
 from skliquid.datasets import table
-from skliquid.datasets.table import checksum, inferred_type, numbers, read_csv, words
+from skliquid.datasets.table import (
+    check_column,
+    check_distinct,
+    checksum,
+    infer_type,
+    numbers,
+    read_csv,
+    words,
+)
 
 COLUMN_TYPES = ("numerical", "categorical", "categorical")
 TABLE = {"age": ("41", "?", "0.5"), "city": ("Bonn", "", "Rom"), "class": ("a", "b", "a")}
@@ -59,7 +68,7 @@ def test_bytes_that_are_not_what_the_name_says_are_refused(data, path):
 def test_a_file_is_not_decompressed_beyond_the_limit(monkeypatch, compress, end):
     data = compress(TEXT + b"?,,b\n" * (10 << 20))
     assert len(data) < 1 << 20
-    monkeypatch.setattr(table, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(table, "MAX_BYTES", 1 << 20)
     tracemalloc.start()
     with pytest.raises(ValueError, match=f"at most 1 MB: own.csv.{end} holds more. Decompress it"):
         read_csv(data, f"own.csv.{end}")
@@ -121,4 +130,21 @@ def test_missing_cells_are_nan_or_none():
     ],
 )
 def test_a_column_is_numerical_when_all_its_values_are_numbers(column, column_type):
-    assert inferred_type(column) == column_type
+    assert infer_type(column) == column_type
+
+
+def test_the_closest_name_is_suggested():
+    message = "target must be a column of data.csv, which has age, class: got 'clas'. Did you mean"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        check_column("clas", ["age", "class"], "data.csv", parameter="target")
+
+
+def test_of_many_columns_only_the_first_are_listed():
+    with pytest.raises(ValueError, match=r"has c0, .*c19, \.\.\.: got 'z'"):
+        check_column("z", [f"c{k}" for k in range(99)], "data.csv", parameter="target")
+
+
+def test_two_columns_of_one_name_are_refused():
+    check_distinct(["a", "b"], "data.csv")
+    with pytest.raises(ValueError, match=r"data.csv has 'a' more than once\. Rename one"):
+        check_distinct(["a", "b", "a"], "data.csv")

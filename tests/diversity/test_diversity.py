@@ -16,11 +16,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skliquid import Diversity, LiquidEnsembleClassifier
-from skliquid.composition import DEFAULT_ESTIMATORS
+from skliquid.delegation.votes import tempered
 from skliquid.diversity import Spread
-from skliquid.pools.answers import probabilities_of
+from skliquid.pools.predictions import probabilities_of
+from skliquid.presets import ESTIMATORS
 from skliquid.voters import BoostedTreesClassifier
-from skliquid.voting import tempered
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -263,7 +263,7 @@ def test_no_diversity_is_none_of_it(binary):
     X, y = binary
     plain = LiquidEnsembleClassifier(n_estimators=20, diversity=None, random_state=0).fit(X, y)
     for voter in plain.estimators_:
-        (default,) = (one for _, one in DEFAULT_ESTIMATORS if type(one) is type(voter))
+        (default,) = (one for _, one in ESTIMATORS if type(one) is type(voter))
         assert voter.get_params() | {"random_state": None} == default.get_params()
     assert len(plain.estimators_) == plain.n_final
     nothing = Diversity(param_distributions=None, feature_maps=None)

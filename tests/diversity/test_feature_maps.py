@@ -12,9 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from skliquid.diversity import FeatureMap, FourierFeatures, Views
-from skliquid.diversity.feature_maps import FOURIER_MAPS, fit_maps, maps_by_name, signed_log
+from skliquid.diversity.feature_maps import fit_maps, maps_by_name, signed_log
+from skliquid.diversity.seeding import seeded
 from skliquid.diversity.standardizer import Standardizer
-from skliquid.diversity.voters import seeded
+from skliquid.presets import FOURIER_MAPS
 
 TRANSFORMERS = {
     "waves": RBFSampler(gamma=0.1, random_state=0),
@@ -139,13 +140,13 @@ def test_fourier_maps_standardize_rows_once_also_after_a_pickle(binary, monkeypa
 def test_a_list_of_maps_is_for_the_voters_of_all_estimators():
     waves = RBFSampler()
     assert maps_by_name([waves, "passthrough"], ["a", "b"]) == ([waves, "passthrough"], None)
-    assert maps_by_name("fourier", ["a", "b"]) == (list(FOURIER_MAPS), None)
+    assert maps_by_name(list(FOURIER_MAPS), ["a", "b"]) == (list(FOURIER_MAPS), None)
     assert maps_by_name(None, ["a"]) == maps_by_name([], ["a"]) == ([], None)
 
 
 def test_maps_by_name_are_numbered_in_the_order_of_the_estimators():
     waves = RBFSampler()
-    by_name = {"c": ["passthrough", waves], "a": "fourier", "b": None, "d": []}
+    by_name = {"c": ["passthrough", waves], "a": list(FOURIER_MAPS), "b": None, "d": []}
     maps, places = maps_by_name(by_name, ["a", "b", "c", "d", "e"])
     assert maps == [*FOURIER_MAPS, "passthrough", waves]
     assert places == {0: [0, 1, 2], 2: [3, 4]}

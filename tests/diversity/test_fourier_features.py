@@ -5,12 +5,12 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from readable import cosine
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skliquid.diversity import FourierFeatures
 from skliquid.native import cosines
-from skliquid.pools.linear.reference import cosine
 
 
 @parametrize_with_checks([FourierFeatures(n_components=5)])

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy.stats import loguniform
 from sklearn.model_selection import ParameterSampler
 
-from skliquid.composition import DEFAULT_ESTIMATORS
-from skliquid.diversity import DefaultsWithout, LogUniform, Spread, default_hyperparameters
+from skliquid.diversity import DefaultsWithout, LogUniform, Spread
 from skliquid.diversity.hyperparameters import distributions_by_name, draw_hyperparameters
+from skliquid.presets import default_hyperparameters
 
 
 def rng():
@@ -31,16 +31,6 @@ def test_hyperparameters_are_drawn_for_each_voter():
     counts = {tuple(draw.items()): few.count(draw) for draw in few}
     assert len(counts) == 4
     assert set(counts.values()) == {2, 3}
-
-
-def test_the_default_linear_voters_draw_their_penalty_and_their_step_size():
-    defaults = distributions_by_name(default_hyperparameters(1000), ["linear", "forest", "boosted"])
-    ours, random_state = draw_hyperparameters(defaults["linear"], 80, rng()), rng()
-    expected = {"alpha": loguniform(1e-6, 1e-3), "eta0": loguniform(0.05, 20)}
-    assert ours[0].keys() == expected.keys()
-    for name, distribution in expected.items():
-        values = distribution.rvs(size=80, random_state=random_state)
-        np.testing.assert_allclose([drawn[name] for drawn in ours], values)
 
 
 # Values that are dealt out
@@ -92,73 +82,18 @@ def test_hyperparameters_without_names_belong_to_all_voters(shared):
     assert distributions_by_name(shared, ["a", "b"]) is None
 
 
-# What the default voters draw
-
-SIZES = [None, 30, 20_000, 20_001, 50_000, 50_001, 99_999, 100_001, 400_000, 10**7]
-
-
-@pytest.mark.parametrize("n_rows", SIZES)
-@pytest.mark.parametrize("n_columns", [1, 500, 501, 10_000])
-def test_every_default_hyperparameter_is_one_of_a_default_voter(n_rows, n_columns):
-    estimators = dict(DEFAULT_ESTIMATORS)
-    drawn = default_hyperparameters(n_rows, n_columns)
-    by_name = distributions_by_name(drawn, list(estimators))
-    assert by_name.keys() == estimators.keys()
-    X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
-    for name, distributions in by_name.items():
-        for params in draw_hyperparameters(distributions, 12, rng()):
-            voter = type(estimators[name])().set_params(**params)
-            voter.partial_fit(X, y, classes=[0, 1])  # which checks them
-    some = default_hyperparameters(n_rows, n_columns, names=["boosted"])
-    assert some == {key: drawn[key] for key in drawn if key.startswith("boosted__")}
-
-
-def only(n_rows, key):
-    """Return the value that all default voters have, None if they have the estimator's own."""
-    found = default_hyperparameters(n_rows).get(key)
-    return found and found.values[0]
-
-
-def test_default_voters_take_less_work_on_many_rows():
-    sizes = SIZES[1:]
-    steps = [n_rows * (only(n_rows, "linear__max_iter") or 10) for n_rows in sizes]
-    assert max(steps) == sizes[-1]  # a million steps, or one pass
-    assert all(n <= max(10**6, n_rows) for n, n_rows in zip(steps, sizes, strict=True))
-    for key, most in (("forest__max_rows", 50_000), ("boosted__max_rows", 200_000)):
-        limits = [only(n_rows, key) or n_rows for n_rows in sizes]
-        assert limits == sorted(limits)
-        assert limits[-1] == most
-        assert all(n <= n_rows for n, n_rows in zip(limits, sizes, strict=True))
-
-
-def test_default_voters_have_more_trees_for_more_classes():
-    def n_trees(n_classes, n_rows=1000):
-        drawn = default_hyperparameters(n_rows, n_classes=n_classes)
-        return [drawn[f"{name}__n_estimators"].values[0] for name in ("forest", "boosted")]
-
-    assert n_trees(1) == n_trees(2)
-    assert n_trees(8) == [2 * n for n in n_trees(2)]
-    assert n_trees(32) == n_trees(1000) == [4 * n for n in n_trees(2)]
-    assert n_trees(2, n_rows=10**5) > n_trees(2)
-
-
-def test_the_default_trees_of_a_stream_keep_a_bounded_number_of_rows():
-    assert only(None, "forest__max_rows") == only(None, "boosted__max_rows") == 20_000
-    assert default_hyperparameters().keys() == default_hyperparameters(10**6).keys() - {
-        "linear__max_iter",
-        "linear__tol",
-    }
+# Defaults without those that are set
 
 
 def test_defaults_are_drawn_but_for_what_is_set():
     drawn = default_hyperparameters(10**6, 3)
-    some = DefaultsWithout(("linear__alpha", "forest")).resolved(n_rows=10**6, n_columns=3)
+    some = DefaultsWithout(("linear__alpha", "forest")).applied_to(drawn)
     assert some == {
         key: drawn[key]
         for key in drawn
         if key != "linear__alpha" and not key.startswith("forest__")
     }
-    assert DefaultsWithout(("linear", "forest", "boosted")).resolved() == {}
+    assert DefaultsWithout(("linear", "forest", "boosted")).applied_to(drawn) == {}
 
 
 @pytest.mark.parametrize("nothing", [None, {}, []])

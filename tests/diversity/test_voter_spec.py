@@ -1,12 +1,11 @@
 import numpy as np
-import pytest
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from skliquid.diversity import Diversity, Sample, Spread, VoterSpec, default_hyperparameters
+from skliquid.diversity import Diversity, Sample, Spread, VoterSpec
 
 X = np.random.default_rng(0).normal(size=(30, 6))
 
@@ -87,27 +86,6 @@ def test_voters_with_a_map_see_all_that_comes_out_of_it():
     assert features[1] == slice(None)
 
 
-def test_auto_is_resolved_by_whether_the_estimator_is_the_default():
-    default = Diversity().resolved(has_default_estimator=True, names=["linear"])
-    assert default.feature_maps == {"linear": "fourier"}
-    spec = drawn(default, SGDClassifier(), names=["linear"])
-    assert len(spec.maps) == 3
-    assert len({params["alpha"] for params in spec.params}) == 8
-    sizes = {"n_rows": 10**6, "n_columns": 3, "names": ["linear", "forest"]}
-    large = Diversity().resolved(has_default_estimator=True, **sizes)
-    assert large.param_distributions == default_hyperparameters(**sizes)
-    nothing = Diversity().resolved(has_default_estimator=False, **sizes)
-    assert nothing.param_distributions is nothing.feature_maps is None
-    other = Diversity(param_distributions={"alpha": [1]}).resolved(has_default_estimator=False)
-    assert (other.param_distributions, other.feature_maps) == ({"alpha": [1]}, None)
-
-
-@pytest.mark.parametrize("value", [np.array(["auto", "auto"]), ["auto"]])
-def test_auto_is_a_string_and_nothing_else(value):
-    resolved = Diversity(feature_maps=value).resolved(has_default_estimator=True)
-    assert resolved.feature_maps is value
-
-
 def test_a_voter_is_described_by_its_estimator_map_and_hyperparameters():
     diversity = Diversity(
         param_distributions={"linear__alpha": Spread((1.0, 2.0))},
@@ -115,14 +93,12 @@ def test_a_voter_is_described_by_its_estimator_map_and_hyperparameters():
     )
     spec = drawn(diversity, SGDClassifier(), GaussianNB(), names=["linear", "bayes"])
     linear, bayes, mapped = spec.descriptions()[:3]
-    assert (linear.kind, linear.feature_map) == ("linear", "")
+    assert (linear.estimator, linear.feature_map) == ("linear", "")
     assert linear.hyperparameters == spec.params[0]
-    assert (bayes.kind, bayes.feature_map, bayes.hyperparameters) == ("bayes", "", {})
-    assert (mapped.kind, mapped.feature_map) == ("linear", "RBFSampler")
+    assert (bayes.estimator, bayes.feature_map, bayes.hyperparameters) == ("bayes", "", {})
+    assert (mapped.estimator, mapped.feature_map) == ("linear", "RBFSampler")
 
 
 def test_an_estimator_without_a_name_is_described_by_its_class():
-    kinds = {
-        one.kind for one in drawn(NOTHING, make_pipeline(RBFSampler(), GaussianNB())).descriptions()
-    }
-    assert kinds == {"GaussianNB"}
+    spec = drawn(NOTHING, make_pipeline(RBFSampler(), GaussianNB()))
+    assert {one.estimator for one in spec.descriptions()} == {"GaussianNB"}

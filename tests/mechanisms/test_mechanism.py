@@ -190,8 +190,8 @@ def test_a_candidate_without_a_chance_is_not_chosen_by_the_least_draw():
 
 def test_delegators_are_measured_only_if_they_may_return():
     graph = DelegationGraph.direct(3).delegate([0], to=[2])
-    assert MECHANISMS["max"].scored(graph).tolist() == [1, 2]
-    assert MECHANISMS["learning_slopes"].scored(graph).tolist() == [0, 1, 2]
+    assert MECHANISMS["max"].measured_voters(graph).tolist() == [1, 2]
+    assert MECHANISMS["learning_slopes"].measured_voters(graph).tolist() == [0, 1, 2]
 
 
 def test_no_voter_delegates_twice():

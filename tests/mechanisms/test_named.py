@@ -5,7 +5,7 @@ import pytest
 from skliquid import Mechanism
 from skliquid.mechanisms import (
     MECHANISMS,
-    OF_THE_PAPER,
+    PAPER_MECHANISMS,
     FastestLearners,
     as_mechanism,
     revocable,
@@ -13,7 +13,7 @@ from skliquid.mechanisms import (
 
 
 def test_the_six_mechanisms_of_the_paper_have_names():
-    assert list(OF_THE_PAPER) == [
+    assert list(PAPER_MECHANISMS) == [
         "direct",
         "random",
         "max",

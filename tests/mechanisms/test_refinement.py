@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skliquid import DelegationGraph, LiquidEnsembleClassifier, Mechanism
-from skliquid.competence import Competence
-from skliquid.estimates import Measurement, RecentEstimate, wilson
+from skliquid.delegation.competence import CompetenceMeasure
+from skliquid.delegation.running_averages import Measurement, RecentAverage, wilson
 from skliquid.mechanisms import Knowledge, Situation, as_mechanism
 from skliquid.mechanisms.probability import any_candidate, better
 from skliquid.mechanisms.selection import least_competent
@@ -60,7 +60,7 @@ def test_a_situation_is_that_of_the_delegator():
 
 
 def test_knowledge_is_all_that_an_estimate_knows_besides_its_averages():
-    estimate = RecentEstimate.empty(2, window=3)
+    estimate = RecentAverage.empty(2, window=3)
     for values in ([0.2, 0.5], [0.6, 0.4]):
         measured = Measurement(np.array(values), 10, variance=np.array([0.01, 0.02]))
         estimate = estimate.update(np.arange(2), measured)
@@ -107,7 +107,7 @@ def test_ensembles_train_with_refinements(binary, options):
         n_estimators=30,
         n_final=3,
         mechanism=as_mechanism("proportional_weighted", **options),
-        competence=Competence(memory=2),
+        competence=CompetenceMeasure(memory=2),
         max_features=0.2,
         random_state=0,
     ).fit(X, y)

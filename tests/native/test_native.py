@@ -19,8 +19,8 @@ from joblib import Parallel, delayed
 from sklearn.linear_model import SGDClassifier
 
 from skliquid import native
+from skliquid.delegation.rows import Rows
 from skliquid.pools import LinearPool
-from skliquid.rows import Rows
 
 N_ROWS, N_COLUMNS, N_SEPARATORS = 6, 5, 3
 OPTIONS = {

@@ -15,7 +15,7 @@ def _closed_figures():
 
 @pytest.fixture(scope="session")
 def mixed(binary):
-    """The default ensemble: 24 voters of three kinds, 5 representatives, 3 increments."""
+    """The default ensemble: 24 voters of three estimators, 5 representatives, 3 increments."""
     return LiquidEnsembleClassifier(random_state=0).fit(*binary)
 
 

@@ -4,8 +4,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from skliquid.delegation_graph import DelegationGraph
-from skliquid.record import IncrementRecord, TrainingRecord
+from skliquid.delegation.graph import DelegationGraph
+from skliquid.delegation.record import IncrementRecord, TrainingRecord
 
 
 def record_of(*delegations, voters=(), **values):

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from plotting.records import random_record, record_of
+from skliquid.delegation.record import VoterDescription
 from skliquid.plotting import DelegationDisplay
 from skliquid.plotting.delegation_layout import votes_through
-from skliquid.voter_description import VoterDescription
 
 CHAIN = [1, 2, 2, 4, 4]
 
@@ -24,16 +24,16 @@ def test_lines_lead_from_delegators_to_the_voters_that_they_delegated_to():
     assert np.allclose(lines[:, 1], places[graph.delegation[delegators]])
 
 
-@pytest.mark.parametrize("kinds", ["a", "abc"])
-def test_areas_of_marks_are_votes_whatever_their_shape(kinds):
-    voters = tuple(VoterDescription(kinds[k % len(kinds)]) for k in range(60))
+@pytest.mark.parametrize("names", ["a", "abc"])
+def test_areas_of_marks_are_votes_whatever_their_shape(names):
+    voters = tuple(VoterDescription(names[k % len(names)]) for k in range(60))
     record = random_record(60, 8, voters=voters)
     display = DelegationDisplay.from_record(record)
     areas = [area(path.vertices[:-1]) for path in display.voters_.get_paths()]
     votes = votes_through(record[-1].graph)
     assert np.allclose(np.array(areas) / votes, areas[0] / votes[0])
     corners = {len(path.vertices) for path in display.voters_.get_paths()}
-    assert len(corners) == len(kinds)
+    assert len(corners) == len(names)
 
 
 def test_marks_are_where_the_voters_are():
@@ -90,7 +90,7 @@ def test_the_title_counts(delegation, words):
     assert title == f"Who delegated to whom, after increment 1\n{words}"
 
 
-def test_the_legend_names_kinds_if_there_are_several():
+def test_the_legend_names_estimators_if_there_are_several():
     voters = tuple(map(VoterDescription, ["linear", "forest", "linear"]))
     legend = DelegationDisplay.from_record(record_of([0, 0, 0], voters=voters)).legend_
     assert [text.get_text() for text in legend.get_texts()] == ["linear", "forest"]

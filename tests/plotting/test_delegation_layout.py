@@ -3,7 +3,13 @@ import pytest
 
 from plotting.records import random_record
 from skliquid import DelegationGraph
-from skliquid.plotting.delegation_layout import DelegationLayout, votes_through
+from skliquid.plotting.delegation_layout import (
+    DelegationLayout,
+    inner_radius,
+    mark,
+    outer_radius,
+    votes_through,
+)
 
 GRAPHS = {
     "12 voters": random_record(12, 6)[-1].graph,
@@ -23,7 +29,7 @@ def graph(request):
 
 @pytest.fixture(scope="module")
 def layout(graph):
-    return DelegationLayout.of(graph, np.arange(graph.n_voters) % 4)
+    return DelegationLayout.from_graph(graph, np.arange(graph.n_voters) % 4)
 
 
 def test_votes_pass_through_every_voter_of_a_chain(graph):
@@ -65,3 +71,21 @@ def test_limits_enclose_all_marks(layout):
     low, high = layout.limits.T
     assert (layout.positions - layout.around[:, None] > low).all()
     assert (layout.positions + layout.around[:, None] < high).all()
+
+
+def area(corners):
+    x, y = corners.T
+    return abs(np.sum(x * np.roll(y, 1) - y * np.roll(x, 1))) / 2
+
+
+@pytest.mark.parametrize("k", range(8))
+def test_marks_have_the_area_of_the_unit_circle_and_lie_between_their_circles(k):
+    corners = mark(k)
+    assert area(corners) == pytest.approx(np.pi)
+    assert np.allclose(np.hypot(*corners.T), outer_radius(k))
+    middles = (corners + np.roll(corners, 1, axis=0)) / 2
+    assert np.allclose(np.hypot(*middles.T), inner_radius(k))
+
+
+def test_the_first_marks_differ():
+    assert len({tuple(mark(k).round(3).ravel()) for k in range(7)}) == 7

@@ -9,10 +9,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from small_ensembles import small
 
+from plotting import records
 from skliquid import prune
+from skliquid.delegation.record import TrainingRecord, VoterDescription
 from skliquid.plotting import DelegationDisplay
-from skliquid.plotting.fitted_record import checked_record, record_of
-from skliquid.record import TrainingRecord
+from skliquid.plotting.fitted_record import check_record, estimators_of, record_of
 
 
 def test_the_record_of_an_ensemble_is_its_own(alike):
@@ -55,12 +56,18 @@ def test_what_is_not_fitted_is_refused_as_scikit_learn_does(estimator):
 
 def test_other_estimators_are_refused():
     pipeline = make_pipeline(StandardScaler(), LogisticRegression())
-    with pytest.raises(TypeError, match=r"estimator must .* Pipeline has no record_\. Give"):
+    with pytest.raises(TypeError, match=r"estimator must .* got Pipeline\. Give"):
         record_of(pipeline)
 
 
 def test_records_must_be_records_with_increments(alike):
     with pytest.raises(TypeError, match=r"record must be .* got LiquidEnsembleClassifier\."):
-        checked_record(alike)
-    with pytest.raises(NotFittedError, match="record must have increments"):
-        checked_record(TrainingRecord(1))
+        check_record(alike)
+    with pytest.raises(NotFittedError, match="record must have at least one increment"):
+        check_record(TrainingRecord(1))
+
+
+def test_voters_without_descriptions_have_estimators_without_names():
+    voters = tuple(map(VoterDescription, ["b", "a", "b"]))
+    assert estimators_of(records.record_of([0, 0, 0], voters=voters)) == ["b", "a", "b"]
+    assert estimators_of(records.record_of([0, 0, 0])) == ["", "", ""]

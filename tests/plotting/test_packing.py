@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from skliquid.plotting.packing import Shape, packed
+from skliquid.plotting.packing import Shape, pack
 
 
 def random_shapes(n_shapes, seed=0):
@@ -24,7 +24,7 @@ def overlaps(first, second):
 @pytest.mark.parametrize("seed", range(3))
 def test_shapes_do_not_overlap_and_keep_their_form(seed):
     shapes = random_shapes(25, seed)
-    placed = packed(shapes)
+    placed = pack(shapes)
     for k, shape in enumerate(placed):
         assert not any(overlaps(shape, other) for other in placed[:k])
         assert np.array_equal(shape.radii, shapes[k].radii)
@@ -32,7 +32,7 @@ def test_shapes_do_not_overlap_and_keep_their_form(seed):
 
 
 def test_shapes_are_packed_closely_around_zero():
-    placed = packed([Shape(np.zeros((1, 2)), np.ones(1))] * 60)
+    placed = pack([Shape(np.zeros((1, 2)), np.ones(1))] * 60)
     corners = np.array([shape.corners for shape in placed])
     low, high = corners[:, 0].min(axis=0), corners[:, 1].max(axis=0)
     assert np.allclose(low, -high)
@@ -41,9 +41,7 @@ def test_shapes_are_packed_closely_around_zero():
 
 
 def test_equal_circles_form_a_regular_pattern():
-    centres = np.concatenate(
-        [s.centres for s in packed([Shape(np.zeros((1, 2)), np.ones(1))] * 37)]
-    )
+    centres = np.concatenate([s.centres for s in pack([Shape(np.zeros((1, 2)), np.ones(1))] * 37)])
     apart = np.hypot(*(centres[:, None] - centres).transpose(2, 0, 1))
     n_neighbours = np.sum(np.isclose(apart, 2), axis=1)
     assert n_neighbours.max() == 6
@@ -52,11 +50,11 @@ def test_equal_circles_form_a_regular_pattern():
 
 def test_the_outline_has_the_wanted_proportions():
     circles = [Shape(np.zeros((1, 2)), np.ones(1))] * 200
-    corners = np.array([shape.corners for shape in packed(circles, width_to_height=2.0)])
+    corners = np.array([shape.corners for shape in pack(circles, width_to_height=2.0)])
     width, height = corners[:, 1].max(axis=0) - corners[:, 0].min(axis=0)
     assert width / height == pytest.approx(2, rel=0.15)
 
 
 def test_the_same_shapes_are_always_at_the_same_places():
-    first, second = packed(random_shapes(10)), packed(random_shapes(10))
+    first, second = pack(random_shapes(10)), pack(random_shapes(10))
     assert all(np.array_equal(a.centres, b.centres) for a, b in zip(first, second, strict=True))

@@ -8,13 +8,13 @@ from matplotlib.text import Text
 
 import skliquid.plotting
 from plotting.records import random_record, record_of
+from skliquid.delegation.record import VoterDescription
 from skliquid.plotting import (
     DelegationDisplay,
     SurvivorsDisplay,
     TrainingDisplay,
     WeightFlowDisplay,
 )
-from skliquid.voter_description import VoterDescription
 
 DISPLAYS = [DelegationDisplay, SurvivorsDisplay, TrainingDisplay, WeightFlowDisplay]
 VOTERS = tuple(

@@ -9,7 +9,7 @@ from skliquid.plotting.training_history import TrainingHistory
 
 @pytest.fixture(scope="module")
 def history(alike):
-    return TrainingHistory.of(alike.record_)
+    return TrainingHistory.from_record(alike.record_)
 
 
 def test_numbers_are_those_of_the_record(alike, history):
@@ -24,12 +24,14 @@ def test_numbers_are_those_of_the_record(alike, history):
 
 
 def test_competence_is_that_of_the_representatives_that_are_left():
-    history = TrainingHistory.of(record_of([3, 1, 2, 3], competence=np.array([9.0, 1.0, 2.0, 6.0])))
+    history = TrainingHistory.from_record(
+        record_of([3, 1, 2, 3], competence=np.array([9.0, 1.0, 2.0, 6.0]))
+    )
     assert history.competence.tolist() == [[1.0, 3.0, 6.0]]
 
 
 def test_competence_that_was_not_measured_stays_unknown():
-    history = TrainingHistory.of(record_of([0, 0], competence=np.full(2, np.nan)))
+    history = TrainingHistory.from_record(record_of([0, 0], competence=np.full(2, np.nan)))
     assert np.isnan(history.competence).all()
 
 
@@ -52,7 +54,7 @@ def test_without_delegation_all_voters_would_have_cost_as_much_as_those_that_tra
 
 def test_direct_voting_costs_what_it_costs(binary):
     record = small(mechanism="direct", final_fit=False, increment_size=100).fit(*binary).record_
-    history = TrainingHistory.of(record)
+    history = TrainingHistory.from_record(record)
     assert history.cost == pytest.approx(history.cost_of_all)
     assert not history.has_final_fit
 
@@ -60,12 +62,12 @@ def test_direct_voting_costs_what_it_costs(binary):
 def test_costs_of_increments_that_were_not_kept_are_counted():
     record = random_record(10, 6)
     del record.increments[:4]
-    history = TrainingHistory.of(record)
+    history = TrainingHistory.from_record(record)
     assert history.cost.tolist() == [50, 60, 60]
 
 
 def test_it_is_known_whether_voters_were_asked_before_training(alike, binary):
     X, y = binary
     before = LiquidEnsembleClassifier(alike.estimator, competence="prequential", random_state=0)
-    assert TrainingHistory.of(before.fit(X, y).record_).is_prequential
-    assert not TrainingHistory.of(alike.record_).is_prequential
+    assert TrainingHistory.from_record(before.fit(X, y).record_).is_prequential
+    assert not TrainingHistory.from_record(alike.record_).is_prequential

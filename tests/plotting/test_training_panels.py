@@ -4,11 +4,11 @@ from plotting.records import random_record, record_of
 from skliquid.plotting.training_history import TrainingHistory
 from skliquid.plotting.training_panels import NAMES, panels_for
 
-PLAIN = TrainingHistory.of(random_record(12, 4))
+PLAIN = TrainingHistory.from_record(random_record(12, 4))
 
 
 def with_eval_set():
-    return TrainingHistory.of(record_of([0, 0, 0], [0, 0, 0], eval_accuracy=0.9))
+    return TrainingHistory.from_record(record_of([0, 0, 0], [0, 0, 0], eval_accuracy=0.9))
 
 
 def test_there_are_five_panels():
@@ -20,9 +20,12 @@ def test_there_are_five_panels():
     [
         ([with_eval_set()], "Accuracy on evaluation set"),
         ([with_eval_set(), PLAIN], "Voters' accuracy on increments"),
-        ([TrainingHistory.of(record_of([0, 0], n_trained=1))], "Voters' accuracy on new rows"),
         (
-            [TrainingHistory.of(record_of([0, 0], n_trained=1)), PLAIN],
+            [TrainingHistory.from_record(record_of([0, 0], n_trained=1))],
+            "Voters' accuracy on new rows",
+        ),
+        (
+            [TrainingHistory.from_record(record_of([0, 0], n_trained=1)), PLAIN],
             "Voters' accuracy on increments",
         ),
     ],
@@ -34,6 +37,9 @@ def test_accuracy_is_what_all_ensembles_have(histories, title):
 
 def test_the_final_fit_is_named_if_there_is_one():
     record = record_of([0, 0])
-    assert panels_for([TrainingHistory.of(record)])["cost"].title == "Sample visits"
+    assert panels_for([TrainingHistory.from_record(record)])["cost"].title == "Sample visits"
     record.final_fit_cost = 5
-    assert panels_for([TrainingHistory.of(record)])["cost"].title == "Sample visits and final fit"
+    assert (
+        panels_for([TrainingHistory.from_record(record)])["cost"].title
+        == "Sample visits and final fit"
+    )

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from matplotlib.collections import PathCollection
 
-from skliquid.plotting.trait_panels import draw_trait, height_of
+from skliquid.plotting.trait_panels import draw_trait, panel_height
 from skliquid.plotting.traits import Trait
 
 
@@ -37,7 +37,7 @@ def test_numbers_have_a_line_each_and_representatives_a_circle_with_their_weight
 
 
 @pytest.mark.parametrize("values", [("a", "b"), (0.12345, 0.54321)], ids=["words", "numbers"])
-def test_it_is_said_if_no_voter_of_a_kind_is_left(ax, values):
+def test_it_is_said_if_no_voter_with_an_estimator_is_left(ax, values):
     draw_trait(ax, Trait("forest", "p", values, np.zeros(2, dtype=int)), 2)
     words = [text.get_text() for text in (*ax.texts, *ax.get_yticklabels())]
     assert "none left" in words
@@ -51,4 +51,4 @@ def test_bars_of_a_row_are_equally_wide(ax):
 def test_panels_with_more_values_are_higher():
     few = Trait("", "p", ("a", "b"), np.ones(2, dtype=int))
     many = Trait("", "p", tuple("abcd"), np.ones(4, dtype=int))
-    assert height_of(many) == 2 * height_of(few)
+    assert panel_height(many) == 2 * panel_height(few)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from plotting.records import record_of
+from skliquid.delegation.record import VoterDescription
 from skliquid.plotting.traits import Trait, traits_of
-from skliquid.voter_description import VoterDescription
 
 
 def trait(*values, weights=None):
@@ -11,10 +11,10 @@ def trait(*values, weights=None):
     return Trait("", "alpha", values, weights)
 
 
-def test_kinds_come_first_then_feature_maps_then_hyperparameters(mixed):
+def test_estimators_come_first_then_feature_maps_then_hyperparameters(mixed):
     traits = traits_of(mixed.record_)
     titles = [trait.title for trait in traits]
-    assert titles[:4] == ["kind", "linear: feature map", "linear: alpha", "linear: eta0"]
+    assert titles[:4] == ["estimator", "linear: feature map", "linear: alpha", "linear: eta0"]
     assert titles[4] == "forest: max_features"
     assert titles[-1] == "boosted: min_child_weight"
     assert "forest: n_estimators" not in titles  # all have the same
@@ -22,10 +22,10 @@ def test_kinds_come_first_then_feature_maps_then_hyperparameters(mixed):
 
 def test_shares_are_those_of_voters_and_weight(mixed):
     record = mixed.record_
-    kinds = [voter.kind for voter in record.voters]
+    estimators = [voter.estimator for voter in record.voters]
     weights = record[-1].graph.weights
     for category in traits_of(record)[0].categories:
-        own = np.array(kinds) == category.label
+        own = np.array(estimators) == category.label
         assert category.drawn == pytest.approx(own.mean())
         assert category.left == pytest.approx(weights[own].sum() / 24)
 

@@ -20,7 +20,7 @@ def record(request):
 
 @pytest.fixture
 def flow(record):
-    return WeightFlow.of(record, 60)
+    return WeightFlow.from_record(record, 60)
 
 
 def test_bands_are_the_weights_of_the_representatives(record, flow):
@@ -75,7 +75,7 @@ def test_ribbons_lead_from_each_guru_to_the_next(record, flow):
 
 @pytest.mark.parametrize("name", ["350 voters", "any voter"])
 def test_ribbons_do_not_cross_if_no_votes_return(name):
-    flow = WeightFlow.of(RECORDS[name], 60)
+    flow = WeightFlow.from_record(RECORDS[name], 60)
     for column in range(flow.n_columns - 1):
         tops = flow.ribbons(column).tops
         assert (np.diff(tops[np.argsort(tops[:, 0])][:, 1]) > 0).all()
@@ -93,7 +93,7 @@ def test_ribbons_into_the_same_band_do_not_cross(flow):
 
 
 def test_votes_flow_in_from_both_sides_the_heavier_ones_closer():
-    flow = WeightFlow.of(record_of([0, 1, 1, 3, 4, 4, 4], [0, 0, 1, 0, 0, 4, 4]), 60)
+    flow = WeightFlow.from_record(record_of([0, 1, 1, 3, 4, 4, 4], [0, 0, 1, 0, 0, 4, 4]), 60)
     assert flow.orders[1].tolist() == [3, 4, 0, 1]
 
 
@@ -125,4 +125,4 @@ def test_of_too_many_moves_some_are_drawn_at_regular_intervals():
 def test_increments_are_counted_from_the_first_that_is_kept():
     record = random_record(10, 6)
     del record.increments[:4]
-    assert WeightFlow.of(record, 60).increments.tolist() == [4, 5, 6]
+    assert WeightFlow.from_record(record, 60).increments.tolist() == [4, 5, 6]

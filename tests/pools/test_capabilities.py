@@ -15,10 +15,10 @@ from skliquid.diversity import Sample, VoterSpec
 from skliquid.pools.capabilities import (
     grows_trees,
     learns_by_increments,
-    limited_to,
-    most_passes,
+    limit_passes,
     n_passes,
     n_visits,
+    pass_limit,
     sees_rows_once,
     takes_sample_weight,
 )
@@ -96,7 +96,7 @@ def test_passes_are_the_classifiers_own_iterations(estimator, attribute, data):
     ],
 )
 def test_the_most_passes_are_those_of_max_iter_or_the_trees(estimator, most):
-    assert most_passes(estimator) == most
+    assert pass_limit(estimator) == most
 
 
 @pytest.mark.parametrize(
@@ -133,11 +133,11 @@ def test_voters_that_are_made_of_our_trees():
 )
 def test_a_limit_on_passes_leaves_the_parameters_as_they_were(data, estimator):
     before = str(estimator.get_params())
-    with limited_to(2, estimator):
+    with limit_passes(estimator, 2):
         estimator.fit(*data)
     assert n_passes(estimator) == 2
     assert str(estimator.get_params()) == before
-    with limited_to(None, estimator):
+    with limit_passes(estimator, None):
         assert n_passes(estimator.fit(*data)) > 2
 
 

@@ -11,6 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 
 from skliquid import Diversity, LiquidEnsembleClassifier
+from skliquid.delegation.votes import one_hot
 from skliquid.diversity import VoterSpec
 from skliquid.diversity.hyperparameters import draw_hyperparameters
 from skliquid.pools import (
@@ -18,11 +19,10 @@ from skliquid.pools import (
     GroupedPool,
     LinearPool,
     VoterPool,
-    check_accepted,
+    check_pool_supports,
     choosing,
     pool_for,
 )
-from skliquid.voting import one_hot
 
 LOSSES = ["hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"]
 
@@ -78,7 +78,7 @@ class CentroidPool(VoterPool):
         self.sums, self.counts = None, np.zeros((len(voters), len(classes)))
 
     @classmethod
-    def refusal(cls, estimator):
+    def unsupported_parameter(cls, estimator):
         if type(estimator) is not NearestCentroid:
             return f"estimator={type(estimator).__name__}(...)"
         return None if estimator.metric == "euclidean" else f"metric={estimator.metric!r}"
@@ -141,9 +141,9 @@ def test_a_new_pool_takes_the_voters_it_accepts_and_no_others():
     mixed = NearestCentroid(), SGDClassifier(), GaussianNB()
     assert chosen(*mixed) == [CentroidPool, LinearPool, EstimatorPool]
     assert choosing.pool_names() == ["auto", "centroid", "linear", "trees", "estimator"]
-    check_accepted("centroid", [NearestCentroid()])
+    check_pool_supports("centroid", [NearestCentroid()])
     with pytest.raises(ValueError, match=r"pool='centroid' must .* support metric='manhattan'"):
-        check_accepted("centroid", [NearestCentroid(metric="manhattan")])
+        check_pool_supports("centroid", [NearestCentroid(metric="manhattan")])
 
 
 @pytest.mark.usefixtures("with_centroids")

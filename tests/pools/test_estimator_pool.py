@@ -8,9 +8,9 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
+from skliquid.delegation.rows import Rows
 from skliquid.diversity.samples import draw_subspaces
 from skliquid.pools import EstimatorPool
-from skliquid.rows import Rows
 
 BOTH = np.arange(2)
 

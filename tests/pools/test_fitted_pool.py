@@ -32,7 +32,7 @@ def X():
 
 def test_voters_are_asked_once_for_votes_that_are_known(pool, X):
     expected = pool.vote(VOTERS, X)
-    known = pool.known_answers(["vote"], VOTERS, X)
+    known = pool.cache_predictions(["vote"], VOTERS, X)
     assert known.shape == (50, 4)
     rows = np.array([7, 3, 40])
     assert np.array_equal(pool.vote(VOTERS[[2, 0]], known[rows]), expected[[2, 0]][:, rows])
@@ -44,11 +44,11 @@ def test_voters_are_asked_once_for_votes_that_are_known(pool, X):
 def test_voters_that_were_dropped_are_not_asked_for_known_votes(pool, X):
     kept = np.array([1, 3])
     pool.keep(kept, training_is_over=True)
-    known = pool.known_answers(["vote"], kept[1:], X)
+    known = pool.cache_predictions(["vote"], kept[1:], X)
     assert np.array_equal(pool.vote(kept[1:], known), pool.vote(kept[1:], X))
     assert pool.estimators(kept)[0].n_calls == 0
     with pytest.raises(KeyError):
-        pool.known_answers(["vote"], VOTERS, X)
+        pool.cache_predictions(["vote"], VOTERS, X)
 
 
 def test_votes_are_positions_of_what_a_voter_predicts_among_its_labels(multiclass):

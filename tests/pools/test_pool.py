@@ -14,8 +14,9 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from skliquid.cluster.shard import Shard
-from skliquid.cluster.sharded_pool import ShardedPool
+from skliquid.dask.shard import Shard
+from skliquid.dask.sharded_pool import ShardedPool
+from skliquid.delegation.rows import Rows
 from skliquid.diversity import Sample, VoterSpec
 from skliquid.pools import (
     EstimatorPool,
@@ -27,8 +28,7 @@ from skliquid.pools import (
     VoterPool,
     pool_for,
 )
-from skliquid.pools.answers import probabilities_of
-from skliquid.rows import Rows
+from skliquid.pools.predictions import probabilities_of
 from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 N_VOTERS = 5

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, poisson
 
+from skliquid.delegation.rows import Rows
 from skliquid.diversity import Sample
 from skliquid.pools import SampledPool
-from skliquid.rows import Rows
 
 
 class Spy:

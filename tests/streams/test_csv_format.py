@@ -7,7 +7,7 @@ import pytest
 
 from skliquid.datasets.csv_dialect import Dialect, GivenDialect
 from skliquid.streams.csv_format import CsvFormat
-from skliquid.streams.files import DataFiles
+from skliquid.streams.data_files import DataFiles
 
 GERMAN = {"sep": ";", "decimal": ",", "lineterminator": "\r\n"}
 

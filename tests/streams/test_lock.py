@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from skliquid.streams.lock import locked
+from skliquid.streams.lock import file_lock
 
 HOLDER = """
 import sys
 from pathlib import Path
-from skliquid.streams.lock import locked
-with locked(Path(sys.argv[1])):
+from skliquid.streams.lock import file_lock
+with file_lock(Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()
 """
@@ -30,12 +30,12 @@ def holder(path):
 
 
 def enter(path):
-    with locked(path):
+    with file_lock(path):
         pass
 
 
 def test_the_lock_file_says_who_holds_it_and_is_gone_afterwards(tmp_path):
-    with locked(tmp_path / "a"):
+    with file_lock(tmp_path / "a"):
         words = (tmp_path / "a.lock").read_text()
     assert re.fullmatch(rf"process {os.getpid()} on \S+, started \d{{4}}-\d\d-\d\d .*,", words)
     assert not list(tmp_path.iterdir())
@@ -72,7 +72,7 @@ def test_a_lock_that_is_removed_between_opening_and_locking_is_not_taken(tmp_pat
         take(descriptor)
 
     monkeypatch.setattr(lock, "_lock", removed_meanwhile)
-    with locked(tmp_path / "a"), pytest.raises(BlockingIOError):
+    with file_lock(tmp_path / "a"), pytest.raises(BlockingIOError):
         enter(tmp_path / "a")
     assert len(calls) == 3
 
@@ -87,7 +87,7 @@ def test_where_files_cannot_be_locked_a_warning_says_so(tmp_path, monkeypatch):
 
 
 def test_the_file_of_another_program_is_not_printed_as_it_is(tmp_path):
-    with locked(tmp_path / "a"):
+    with file_lock(tmp_path / "a"):
         (tmp_path / "a.lock").write_bytes(b"\x1b[31m" + b"x" * 10_000 + b"\xff")
         with pytest.raises(BlockingIOError) as caught:
             enter(tmp_path / "a")

@@ -133,7 +133,7 @@ def test_numbers_that_are_stored_twice_are_added():
 
 
 def test_sparse_rows_with_too_many_cells_are_an_error(monkeypatch):
-    monkeypatch.setattr(binning, "MOST_SPARSE_CELLS", 11)
+    monkeypatch.setattr(binning, "MAX_SPARSE_CELLS", 11)
     X = scipy.sparse.csr_array((3, 4))
     with pytest.raises(ValueError, match=r"at most 11 cells .* got 3 rows and 4 columns. Use lin"):
         bins_of(X, np.full((4, 62), np.inf))
@@ -141,14 +141,14 @@ def test_sparse_rows_with_too_many_cells_are_an_error(monkeypatch):
 
 def test_rows_are_put_into_bins_made_for_them():
     X, y = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, 2.0]]), np.array([0, 2, 1])
-    rows = BinnedRows.of(X, y, None, np.array([False, True]))
+    rows = BinnedRows.from_rows(X, y, None, np.array([False, True]))
     assert rows.n_rows == 3
     assert rows.n_columns == 2
     assert rows.bins.tolist() == [[0, 1, native.MISSING_BIN], [0, 1, 2]]
-    assert rows.kinds.tolist() == [0, 1]
+    assert rows.column_types.tolist() == [0, 1]
     assert rows.features is None
     assert rows.weights.shape == (0, 3)
-    one = BinnedRows.of(X, y, np.arange(3.0), np.array([False, True]))
+    one = BinnedRows.from_rows(X, y, np.arange(3.0), np.array([False, True]))
     assert one.weights.tolist() == [[0, 1, 2]]
-    two = BinnedRows.of(X, y, np.ones((2, 3)), np.array([False, True]))
+    two = BinnedRows.from_rows(X, y, np.ones((2, 3)), np.array([False, True]))
     assert two.weights.shape == (2, 3)

@@ -2,6 +2,7 @@ import copy
 
 import numpy as np
 import pytest
+from readable import grow_sequence, sums_of_trees
 from scipy.special import softmax
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -12,7 +13,6 @@ from skliquid import native
 from skliquid.voters import BoostedTreesClassifier
 from skliquid.voters.binning import BinnedRows
 from skliquid.voters.boosted_trees import log_odds
-from skliquid.voters.reference import grow_sequence, sums_of_trees
 from voters.tables import mixed_table, with_interaction
 
 
@@ -102,7 +102,7 @@ def test_trees_that_are_added_explain_what_those_that_stay_do_not(n_classes):
     kept, added = voter.trees_.trees[:-2], voter.trees_.trees[-2:]
     assert kept == before.trees_.trees[-4:]
     recent = voter._recent
-    rows = BinnedRows.of(recent.X, recent.y, None, voter.is_categorical)
+    rows = BinnedRows.from_rows(recent.X, recent.y, None, voter.is_categorical)
     (task,) = before.prepare(rows, 2, -1)
     scores = sums_of_trees(kept, recent.X, voter.n_outputs) + voter.base_scores_
     assert tuple(grow_sequence(rows, task, voter.base_scores_, scores)) == added
@@ -183,13 +183,13 @@ def test_rows_are_drawn_among_the_most_that_are_used(n_rows, n_drawn):
     voter = BoostedTreesClassifier(max_rows=100)
     voter.start(np.arange(2), 1)
     X, y = np.zeros((n_rows, 1)), np.zeros(n_rows, dtype=int)
-    (task,) = voter.prepare(BinnedRows.of(X, y, None, np.array([False])), None, -1)
+    (task,) = voter.prepare(BinnedRows.from_rows(X, y, None, np.array([False])), None, -1)
     assert task["n_drawn"] == n_drawn
     assert task["n_window"] == min(n_rows, 100)
 
 
 def test_a_tree_sees_no_more_columns_than_memory_holds(monkeypatch):
-    monkeypatch.setattr("skliquid.voters.boosted_trees.MOST_COLUMNS", 3)
+    monkeypatch.setattr("skliquid.voters.boosted_trees.MAX_COLUMNS", 3)
     X = np.random.default_rng(0).normal(size=(200, 9))
     voter = BoostedTreesClassifier(30, random_state=0).fit(X, (X[:, 4] > 0).astype(int))
     roots = [

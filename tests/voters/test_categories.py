@@ -6,7 +6,7 @@ import scipy.sparse
 from sklearn.base import clone
 
 from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
-from skliquid.voters.categories import MOST_CATEGORIES, CategoryCoder, category_coder
+from skliquid.voters.categories import MAX_CATEGORIES, CategoryCoder, category_coder
 from voters.tables import random_order_of_categories
 
 KINDS = [
@@ -80,9 +80,9 @@ def test_the_most_frequent_categories_are_told_apart():
     values = np.repeat(np.arange(100.0), np.arange(100, 0, -1))[:, None]
     coder = category_coder(values, [0])
     coder.learn(values)
-    codes = coder.coded(np.arange(100.0)[:, None])[:, 0]
-    assert np.array_equal(codes[:MOST_CATEGORIES], np.arange(MOST_CATEGORIES))
-    assert np.all(np.isnan(codes[MOST_CATEGORIES:]))
+    codes = coder.encode(np.arange(100.0)[:, None])[:, 0]
+    assert np.array_equal(codes[:MAX_CATEGORIES], np.arange(MAX_CATEGORIES))
+    assert np.all(np.isnan(codes[MAX_CATEGORIES:]))
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=["random", "best", "boosted"])
@@ -123,7 +123,7 @@ def test_codes_stay_when_categories_come():
     coder = CategoryCoder(np.array([True]))
     coder.learn(np.array([["b"], ["b"], ["a"]], dtype=object))
     coder.learn(np.array([["c"], ["a"], ["a"], ["d"], ["d"]], dtype=object))
-    codes = coder.coded(np.array([list("abcde")], dtype=object).T)[:, 0]
+    codes = coder.encode(np.array([list("abcde")], dtype=object).T)[:, 0]
     np.testing.assert_array_equal(codes, [1, 0, 3, 2, np.nan])
 
 
@@ -131,7 +131,7 @@ def test_numbers_beside_categories_stay_as_they_are():
     X = np.array([[3.0, 0.1], [4.0, np.nan]], dtype=np.float32)
     coder = category_coder(X, [0])
     coder.learn(X)
-    coded = coder.coded(X)
+    coded = coder.encode(X)
     assert coded.dtype == np.float32
     np.testing.assert_array_equal(coded[:, 1], X[:, 1])
     assert category_coder(X, []) is None

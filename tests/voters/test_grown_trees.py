@@ -31,13 +31,13 @@ def test_trees_add_up():
 
 
 def test_the_last_trees_are_kept():
-    assert [len(TREES.last(n)) for n in (0, 1, 2, 3, 9)] == [0, 1, 2, 3, 3]
-    assert sums(TREES.last(2)) == [110, 220]
-    assert sums(TREES.last(0)) == [0, 0]
+    assert [len(TREES.keep_last(n)) for n in (0, 1, 2, 3, 9)] == [0, 1, 2, 3, 3]
+    assert sums(TREES.keep_last(2)) == [110, 220]
+    assert sums(TREES.keep_last(0)) == [0, 0]
 
 
 def test_trees_follow_others():
-    assert sums(TREES.last(1).followed_by([stump(3, 4)])) == [103, 204]
+    assert sums(TREES.keep_last(1, [stump(3, 4)])) == [103, 204]
     assert sums(TREES) == [111, 222]
 
 
@@ -61,8 +61,8 @@ def test_leaves_that_list_outputs_know_more_of_them_later():
     assert sums(wider) == [0.125, 0.625, *6 * [0.125], *4 * [0], 0.125, *3 * [0]]
     for same in (
         pickle.loads(pickle.dumps(wider)),
-        wider.last(1),
-        wider.last(0).followed_by(wider.trees),
+        wider.keep_last(1),
+        wider.keep_last(0, wider.trees),
     ):
         assert sums(same) == sums(wider)
 

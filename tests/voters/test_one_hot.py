@@ -8,7 +8,7 @@ from sklearn.base import clone
 from skliquid import native
 from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier, one_hot
 from skliquid.voters.binning import BinnedRows, bins_of, edges_of
-from skliquid.voters.one_hot import NUMBERS, ONES, bundled
+from skliquid.voters.one_hot import NUMBERS, ONE_HOT, bundle
 
 KINDS = [
     *(RandomizedForestClassifier(random_state=0, splitter=name) for name in native.SPLITTERS),
@@ -23,14 +23,14 @@ def encoded(codes, n_codes):
 
 def rows_of(X):
     none = np.zeros(X.shape[1], dtype=bool)
-    return BinnedRows.of(X, np.zeros(X.shape[0], dtype=int), None, none)
+    return BinnedRows.from_rows(X, np.zeros(X.shape[0], dtype=int), None, none)
 
 
 def test_columns_of_an_encoding_share_one():
     X = np.column_stack([encoded([0, 2, 1, 0], 3), [5.0, 6.0, 7.0, 8.0], encoded([1, 0, 0, 1], 2)])
     rows = rows_of(X)
     assert rows.bins.tolist() == [[1, 3, 2, 1], [0, 1, 2, 3], [2, 1, 1, 2]]
-    assert rows.kinds.tolist() == [ONES, NUMBERS, ONES]
+    assert rows.column_types.tolist() == [ONE_HOT, NUMBERS, ONE_HOT]
     assert rows.features[0, :4].tolist() == [0, 0, 1, 2]
     assert rows.features[1, 0] == 3
     assert rows.features[2, :3].tolist() == [4, 4, 5]
@@ -42,8 +42,8 @@ def test_what_is_bundled_can_be_read_again(codes, n_dropped):
     rows = rows_of(X)
     again = np.zeros_like(X)
     features = np.arange(rows.n_columns)[:, None] if rows.features is None else rows.features
-    for own, kind, its in zip(rows.bins, rows.kinds, features, strict=True):
-        if kind == ONES:
+    for own, kind, its in zip(rows.bins, rows.column_types, features, strict=True):
+        if kind == ONE_HOT:
             again[np.flatnonzero(own), its[own[own > 0]]] = 1
         else:
             again[:, its[0]] = own if len(np.unique(X[:, its[0]])) > 1 else X[:, its[0]]
@@ -64,14 +64,14 @@ def test_what_is_bundled_can_be_read_again(codes, n_dropped):
 def test_other_columns_stay_alone(X):
     rows = rows_of(X.astype(float))
     assert rows.features is None
-    assert not rows.kinds.any()
+    assert not rows.column_types.any()
 
 
 def test_categories_stay_alone():
     X = encoded([0, 1, 2, 0], 3)
-    rows = BinnedRows.of(X, np.zeros(4, dtype=int), None, np.array([False, False, True]))
+    rows = BinnedRows.from_rows(X, np.zeros(4, dtype=int), None, np.array([False, False, True]))
     assert rows.n_columns == 2
-    assert rows.kinds.tolist() == [2, 1]
+    assert rows.column_types.tolist() == [2, 1]
 
 
 def test_a_column_has_room_for_so_many_features():
@@ -91,7 +91,7 @@ def test_nothing_changes_where_nothing_is_encoded():
     X = np.random.default_rng(0).normal(size=(20, 3))
     edges = edges_of(X, np.zeros(3, dtype=bool))
     bins, kinds = bins_of(X, edges), np.zeros(3, dtype=np.uint8)
-    for ours, theirs in zip(bundled(bins, edges, kinds), (bins, edges, kinds, None), strict=True):
+    for ours, theirs in zip(bundle(bins, edges, kinds), (bins, edges, kinds, None), strict=True):
         assert ours is theirs
 
 

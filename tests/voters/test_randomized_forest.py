@@ -82,14 +82,14 @@ def test_leaves_have_enough_rows(splitter):
     ("max_features", "n_tried"), [("sqrt", 3), (5, 5), (99, 10), (0.5, 5), (1.0, 10), (0.01, 1)]
 )
 def test_some_columns_are_tried_at_each_split(max_features, n_tried):
-    rows = BinnedRows.of(np.eye(10) + 1, np.arange(10), None, np.zeros(10, dtype=bool))
+    rows = BinnedRows.from_rows(np.eye(10) + 1, np.arange(10), None, np.zeros(10, dtype=bool))
     assert (rows.n_columns, rows.n_features) == (10, 10)
     forest = RandomizedForestClassifier(max_features=max_features)
     assert forest._n_tried(rows) == n_tried
 
 
 def test_one_hot_encoded_columns_count_as_one_but_for_the_square_root():
-    rows = BinnedRows.of(np.eye(10), np.arange(10), None, np.zeros(10, dtype=bool))
+    rows = BinnedRows.from_rows(np.eye(10), np.arange(10), None, np.zeros(10, dtype=bool))
     assert (rows.n_columns, rows.n_features) == (1, 10)
     n_tried = [RandomizedForestClassifier(max_features=m)._n_tried(rows) for m in ("sqrt", 0.5, 5)]
     assert n_tried == [3, 1, 1]
@@ -161,7 +161,7 @@ def test_classes_beyond_256_may_come_later():
     assert not forest.trees_.is_sparse
     before = forest.predict_proba(X[:1000])
     wider = copy.deepcopy(forest)
-    wider.know(y)
+    wider.add_classes(y)
     assert wider.trees_.is_sparse
     after = wider.predict_proba(X[:1000])
     np.testing.assert_allclose(after[:, :250], before, atol=1e-6)

@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -120,7 +122,7 @@ def test_rows_do_not_change_with_those_of_the_caller(make):
 def test_a_copy_goes_its_own_way(make):
     recent = RecentRows(3)
     appended(recent, [2], make=make)
-    twin = recent.copy()
+    twin = copy.deepcopy(recent)
     appended(recent, [2], make=make)
     assert (twin.n_seen, twin.X.shape[0], recent.X.shape[0]) == (2, 2, 3)
 

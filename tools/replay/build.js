@@ -1,4 +1,4 @@
-// Bundles src/ and the libraries it imports into src/skliquid/html/replay_page/, which is committed.
+// Bundles src/ and the libraries it imports into src/skliquid/plotting/replay_page/, which is committed.
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { build, transformSync } from "esbuild";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const OUT = join(HERE, "../../src/skliquid/html/replay_page");
+const OUT = join(HERE, "../../src/skliquid/plotting/replay_page");
 
 /** The SHA-256 of everything the bundle is built from; a test compares it with the sources. */
 function digestOfSources() {

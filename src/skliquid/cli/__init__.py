@@ -1,13 +1,13 @@
-"""The command line: ``skliquid train``, ``predict``, ``datasets`` and ``mechanisms``."""
+"""The command line: ``skliquid train``, ``skliquid predict`` and lists."""
 
 import sys
 
-from skliquid.cli.signals import end_at_once, handle
+from skliquid.cli.ending import end_at_once, handle
 
 
 def main() -> None:
     """Run the command that was typed."""
-    handle(end_at_once)  # what is imported below takes a second or two
+    handle(end_at_once)  # the imports below take a second or two
     try:
         from skliquid.cli.app import app_for
 

@@ -1,4 +1,4 @@
-"""All commands."""
+"""The commands of ``skliquid``, each imported when it is typed."""
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -8,8 +8,13 @@ import typer
 
 from skliquid import __version__
 
-COMMANDS = ("train", "predict", "datasets", "mechanisms")
-"""Commands, each a function in a file of its name."""
+COMMANDS = {
+    "train": "train",
+    "predict": "predict",
+    "datasets": "listings",
+    "mechanisms": "listings",
+}
+"""Commands, and the module of this folder that has a function of that name."""
 
 
 def app_for(words: Sequence[str]) -> typer.Typer:
@@ -32,7 +37,8 @@ def _skliquid(
 
 def _command(name: str) -> Callable[..., Any]:
     try:
-        command: Callable[..., Any] = getattr(import_module(f"skliquid.cli.{name}"), name)
+        module = import_module(f"skliquid.cli.{COMMANDS[name]}")
+        command: Callable[..., Any] = getattr(module, name)
     except ImportError as error:
         text = f"Needs {error.name}, which is not installed: pip install 'skliquid[stream]'."
 

@@ -1,6 +1,6 @@
 """Options for CSV files, which ``train`` and ``predict`` share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -8,7 +8,7 @@ from typer import Option
 
 from skliquid.datasets.csv_dialect import Dialect, GivenDialect
 from skliquid.streams.csv_format import CsvFormat
-from skliquid.streams.data_paths import format_of
+from skliquid.streams.file_paths import format_of
 
 _TYPED = {"tab": "\t", "\\t": "\t"}
 _NAMES = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
@@ -49,3 +49,8 @@ def unusual_dialect(paths: Sequence[Path], given: GivenDialect) -> str | None:
     if dialect.encoding != "utf-8":
         notes.append(dialect.encoding.upper())
     return f"{paths[0]} is read with {', '.join(notes)}." if notes else None
+
+
+def listed(columns: Iterable[str]) -> str:
+    """Return the names of columns as text."""
+    return ", ".join(name or "a column without a name" for name in columns)

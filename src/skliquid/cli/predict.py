@@ -1,10 +1,12 @@
 """``skliquid predict``: the classes of the rows of a file of any size."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -14,16 +16,14 @@ from rich.console import Console
 from rich.status import Status
 from typer import Argument, Option
 
-from skliquid.cli.csv_options import Decimal, Encoding, Separator, unusual_dialect
-from skliquid.cli.listing import listed
-from skliquid.cli.prediction_summary import PredictionSummary
-from skliquid.cli.refusal import refusing
+from skliquid.cli.csv_options import Decimal, Encoding, Separator, listed, unusual_dialect
+from skliquid.cli.ending import refusing
 from skliquid.datasets.csv_dialect import GivenDialect
-from skliquid.replacing import replacing
+from skliquid.files.atomic_write import atomic_write
 from skliquid.streams import load_model
-from skliquid.streams.data_paths import data_paths
+from skliquid.streams.column_encoding import UnseenCount
+from skliquid.streams.file_paths import check_output, data_paths
 from skliquid.streams.model import Predictions
-from skliquid.streams.outputs import check_output
 
 _WRITERS: dict[str, Any] = {".csv": CSVWriter, ".parquet": ParquetWriter}
 
@@ -101,5 +101,36 @@ def _written(out: Path | None, schema: pa.Schema) -> Iterator[Callable[[pa.Table
         with CSVWriter(sys.stdout.buffer, schema) as screen:
             yield screen.write_table
         return
-    with replacing(out) as file, _WRITERS[out.suffix.lower()](file, schema) as writer:
+    with atomic_write(out) as file, _WRITERS[out.suffix.lower()](file, schema) as writer:
         yield writer.write_table
+
+
+class PredictionSummary:
+    """Counts of all predictions so far, in memory that does not grow with them."""
+
+    def __init__(self) -> None:
+        self.totals: Counter[str] = Counter()
+        self.unseen: dict[str, UnseenCount] = {}
+        self.start = perf_counter()
+
+    def add(self, part: Predictions) -> None:
+        """Count some more rows."""
+        self.totals.update(rows=len(part.classes), labelled=part.n_labelled)
+        self.totals.update(correct=part.n_correct, unknown=part.n_unknown)
+        for name, unseen in part.unseen.items():
+            self.unseen.setdefault(name, UnseenCount()).add(unseen)
+
+    def speed(self) -> str:
+        """Return how far predictions are."""
+        speed = self.totals["rows"] / (perf_counter() - self.start)
+        return f"{self.totals['rows']:,} rows, {speed:,.0f} per second"
+
+    def lines(self) -> list[str]:
+        """Return what to say at the end: one line of totals, and one per column of categories."""
+        parts = [f"{self.totals['rows']:,} rows in {perf_counter() - self.start:.1f} s."]
+        if n_labelled := self.totals["labelled"]:
+            share = self.totals["correct"] / n_labelled
+            parts.append(f"Accuracy on the {n_labelled:,} rows with a label: {share:.4f}.")
+        if self.totals["unknown"]:
+            parts.append(f"{self.totals['unknown']:,} labels are not a class of the model.")
+        return [" ".join(parts), *(f"{name}: {self.unseen[name]}." for name in self.unseen)]

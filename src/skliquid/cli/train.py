@@ -10,20 +10,22 @@ from typing import Annotated, Any, cast
 from rich.console import Console
 from typer import Argument, BadParameter, Option
 
-from skliquid.checks import suggestion
 from skliquid.cli.csv_options import Decimal, Encoding, Separator, unusual_dialect
-from skliquid.cli.refusal import refusing
-from skliquid.cli.signals import Stopped
-from skliquid.cli.training_display import TrainingDisplay
-from skliquid.cli.training_summary import confusion_table, held_out_summary, summary
+from skliquid.cli.ending import Stopped, refusing
+from skliquid.cli.training_report import (
+    TrainingProgress,
+    confusion_table,
+    held_out_summary,
+    summary,
+)
 from skliquid.datasets.csv_dialect import GivenDialect
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.mechanisms import MECHANISMS
 from skliquid.streams import StreamedModel, train_on
 from skliquid.streams.column_types import ColumnType
-from skliquid.streams.data_paths import data_paths
-from skliquid.streams.lock import locked
-from skliquid.streams.outputs import check_output, default_name
+from skliquid.streams.file_paths import check_output, data_paths, default_name
+from skliquid.streams.lock import file_lock
+from skliquid.validation.checks import suggestion
 
 
 def _size(text: str) -> int | str:
@@ -101,7 +103,7 @@ def train(
     """
     console = Console(markup=False, emoji=False)  # names are printed as they are
     out = model or Path(default_name(data))
-    display = TrainingDisplay(console)
+    display = TrainingProgress(console)
     start = perf_counter()
     with refusing(console), display.shown(), ExitStack() as contexts:
         if mechanism not in MECHANISMS:
@@ -118,7 +120,7 @@ def train(
             check_output(replay, [*inputs, out, checkpoint], name="--replay")
         if note := unusual_dialect(inputs, GivenDialect(sep, decimal, encoding)):
             console.print(note, soft_wrap=True)
-        contexts.enter_context(locked(out))
+        contexts.enter_context(file_lock(out))
         try:
             trained = train_on(
                 data,
@@ -160,7 +162,7 @@ def train(
     console.print(". ".join(written), soft_wrap=True)
 
 
-def _write_replay(trained: StreamedModel, path: Path, display: TrainingDisplay) -> None:
+def _write_replay(trained: StreamedModel, path: Path, display: TrainingProgress) -> None:
     from skliquid import replay  # only here, for memory
 
     display.say("Writing the replay")

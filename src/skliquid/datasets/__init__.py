@@ -1,13 +1,7 @@
-"""The paper's eight datasets by name, and a user's own files: name -> X, y.
+"""Datasets: the paper's eight datasets by name, and a user's own files, as X and y.
 
 Seven come with the package; ``online-shoppers`` is read from the data home, or else downloaded from
-UCI. To read the code:
-
-1. ``catalogue``: what is known of each dataset, including its checksum, as in ``catalogue.toml``;
-2. ``table`` and ``columns``: a file as columns of text, its checksum, and checks of column names;
-3. ``dataset``: ``Dataset``, the columns as X and y;
-4. ``data_home`` and ``own_file``: files that do not come with the package;
-5. ``loading``: ``load_dataset``, which combines them.
+UCI. Start reading in ``loading``, with ``load_dataset``.
 """
 
 from skliquid.datasets.catalogue import DATASET_NAMES

@@ -1,27 +1,31 @@
-"""Dialects of CSV files: what separates cells, the decimal mark, and the encoding."""
+"""CSV dialect: the separator, decimal mark and encoding of a CSV file."""
 
 import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
-from skliquid.datasets.table import MISSING
+MISSING = frozenset({"", "?", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL"})
+"""Texts of cells without a value."""
 
 SEPARATORS = (",", ";", "\t", "|")
 """Separators that are found without being given."""
 
 FIRST_BYTES = 1 << 16
-"""Bytes in which a dialect is found."""
+"""Number of bytes in which a dialect is searched for."""
 
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF32_LE, "utf-32"),  # it begins like that of UTF-16
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_BYTE_ORDER_MARKS = {
+    "utf-32": (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE),  # the first begins like that of UTF-16
+    "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
+}
 _FIRST_LINE_OF_EXCEL = re.compile(r'"?sep=([^"\r\n])"?(\r\n?|\n)')
+_NUMBERS = {
+    mark: re.compile(rf"[+-]?(\d+|\d*[{mark}]\d+|\d+[{mark}])([eE][+-]?\d+)?") for mark in ",."
+}
+_LIKE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[,.]\d{3}")
 _Rows = list[list[str]]
 
 
@@ -35,16 +39,17 @@ class Dialect(NamedTuple):
 
 
 class GivenDialect(NamedTuple):
-    """What a user says about CSV files; what is None is found in their first bytes."""
+    """The user's description of CSV files; a value of None is found in their first bytes."""
 
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
 
-    def checked(self) -> "GivenDialect":
-        """Return the same, or raise if a value is not possible."""
+    def validate(self) -> "GivenDialect":
+        """Return the description with Python's name of the encoding, or raise if it is invalid."""
         separator, decimal, encoding = self
-        if separator is not None and not _is_separator(separator):
+        is_character = isinstance(separator, str) and len(separator) == 1 and separator.isascii()
+        if separator is not None and not (is_character and separator not in '"\r\n'):
             raise ValueError(
                 f"separator must be one ASCII character, and not a quote or the end of a line: got "
                 f"{separator!r}. Give one like ';', or leave it out."
@@ -58,12 +63,7 @@ class GivenDialect(NamedTuple):
         return self._replace(encoding=encoding and _encoding_name(encoding))
 
 
-def _is_separator(text: object) -> bool:
-    return isinstance(text, str) and len(text) == 1 and text.isascii() and text not in '"\r\n'
-
-
 def _encoding_name(encoding: str) -> str:
-    """Return Python's name of an encoding, or raise if it is unknown."""
     try:
         b" ".decode(encoding, errors="replace")  # refuses codecs that are not for text
         name = codecs.lookup(encoding).name
@@ -78,18 +78,9 @@ def _encoding_name(encoding: str) -> str:
 def find_dialect(
     first_bytes: bytes, given: GivenDialect, path: object, *, is_whole: bool
 ) -> Dialect:
-    r"""Return how a CSV file is written, as far as it is not given.
+    r"""Return the dialect of a CSV file: the values ``given``, the others found.
 
-    Parameters
-    ----------
-    first_bytes : bytes
-        How the file begins.
-    given : GivenDialect
-        What the user says.
-    path : path
-        The file, for errors.
-    is_whole : bool
-        Whether the first bytes are the whole file, whose last row is then complete.
+    If ``first_bytes`` are not the whole file, their last row is incomplete and does not count.
 
     Examples
     --------
@@ -108,8 +99,8 @@ def find_dialect(
 
 
 def _encoding(first_bytes: bytes, path: object) -> str:
-    for mark, encoding in _BYTE_ORDER_MARKS:
-        if first_bytes.startswith(mark):
+    for encoding, marks in _BYTE_ORDER_MARKS.items():
+        if first_bytes.startswith(marks):
             return encoding
     if b"\0" in first_bytes:
         likely = "utf-16-le" if b"\0" in first_bytes[1::2] else "utf-16-be"
@@ -122,28 +113,24 @@ def _encoding(first_bytes: bytes, path: object) -> str:
 
 
 def _rows(text: str, separator: str, is_whole: bool) -> _Rows:
-    """Return the rows in the beginning of a file, without the last if it may be cut off."""
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
-    rows = [row for row in _until_error(lines) if row]
+    """Return the rows at the beginning of a file, without the last if it may be cut off."""
+    rows: _Rows = []
+    with suppress(csv.Error):  # reported when the file is read
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator):
+            if row:
+                rows.append(row)
     return rows if is_whole or len(rows) < 2 else rows[:-1]
 
 
-def _until_error(lines: Iterator[list[str]]) -> Iterator[list[str]]:
-    try:
-        yield from lines
-    except csv.Error:  # reported when the file is read
-        return
-
-
 def _separator(text: str, separators: Sequence[str], is_whole: bool) -> str:
-    """Return what separates the names in the first line, and cells best in the others."""
+    """Return the separator that splits the first line, and splits the other lines best."""
     rows = {separator: _rows(text, separator, is_whole) for separator in separators}
     several = [s for s in separators if rows[s] and len(rows[s][0]) > 1]
     return max(several or separators, key=lambda separator: _quality(rows[separator]))
 
 
 def _quality(rows: _Rows) -> tuple[float, float, int]:
-    """Return how many rows are as long as the first, how many cells are one value, and columns."""
+    """Return the shares of rows as long as the first and of cells with one value, and columns."""
     if not rows:
         return 0, 0, 0
     n_columns = len(rows[0])
@@ -154,12 +141,6 @@ def _quality(rows: _Rows) -> tuple[float, float, int]:
 
 def _is_one_value(cell: str) -> bool:
     return not any(s in cell for s in SEPARATORS) or bool(_NUMBERS[","].fullmatch(cell.strip()))
-
-
-_NUMBERS = {
-    mark: re.compile(rf"[+-]?(\d+|\d*[{mark}]\d+|\d+[{mark}])([eE][+-]?\d+)?") for mark in ",."
-}
-_LIKE_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[,.]\d{3}")
 
 
 def _decimal(text: str, separator: str, is_whole: bool) -> str:
@@ -185,12 +166,6 @@ def _evidence(column: Sequence[str], mark: str) -> float:
 
 
 def with_decimal_points(column: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a column with points for decimal commas, if all its values are such numbers.
-
-    Examples
-    --------
-    >>> with_decimal_points(("3,14", "?", "2")), with_decimal_points(("a,b", "1,5"))
-    (('3.14', '?', '2'), ('a,b', '1,5'))
-    """
+    """Return a column with points for decimal commas, if all its values are such numbers."""
     are_numbers = all(cell in MISSING or _NUMBERS[","].fullmatch(cell) for cell in column)
     return tuple(cell.replace(",", ".") for cell in column) if are_numbers else column

@@ -1,4 +1,4 @@
-"""The data home: where datasets that do not come with the package are stored, and how."""
+"""Data home: the folder for datasets that do not come with the package, and their download."""
 
 import io
 import os
@@ -6,20 +6,20 @@ import zlib
 from functools import partial
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
+from secrets import token_hex
 from urllib.request import urlopen
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
-from skliquid.datasets.bounded import check_size, read_at_most
 from skliquid.datasets.catalogue import CatalogueEntry
-from skliquid.replacing import replacing
+from skliquid.datasets.table import check_size, read_at_most
 
 TIMEOUT = 30
 """Seconds to wait for UCI."""
 
-MOST_BYTES = 64 << 20
-"""The most that is downloaded, or unpacked: the datasets are a few megabytes."""
+MAX_BYTES = 64 << 20
+"""Size limit of a download and of an unpacked file: the datasets are a few megabytes."""
 
-_OF_ARCHIVES = (BadZipFile, EOFError, LookupError, RuntimeError, ValueError, zlib.error)
+_ARCHIVE_ERRORS = (BadZipFile, EOFError, LookupError, RuntimeError, ValueError, zlib.error)
 
 
 class DatasetNotAvailable(FileNotFoundError):  # noqa: N818 (the name says what is wrong)
@@ -39,21 +39,18 @@ def data_home() -> Path:
 
 def find(entry: CatalogueEntry) -> Path | None:
     """Return the file of the dataset in the data home, under our name for it or under UCI's."""
-    for name in (f"{entry.name}.csv", entry.file_name):
-        for compression in ("", ".gz", ".xz"):
-            path = data_home() / f"{name}{compression}"
-            if path.is_file():
-                return path
-    return None
+    names = (f"{entry.name}.csv", entry.file_name)
+    paths = (data_home() / f"{name}{end}" for name in names for end in ("", ".gz", ".xz"))
+    return next((path for path in paths if path.is_file()), None)
 
 
 def download(entry: CatalogueEntry) -> bytes:
-    """Return the dataset's file from UCI's archive, or raise an error that says what to do."""
+    """Return the dataset's file from UCI's archive."""
     try:
         with urlopen(entry.archive, timeout=TIMEOUT) as response:
             archive = _read(response, entry.name)
-        return _unpacked(archive, entry.file_name)
-    except (OSError, HTTPException, *_OF_ARCHIVES) as error:
+        return _unpack(archive, entry.file_name)
+    except (OSError, HTTPException, *_ARCHIVE_ERRORS) as error:
         raise DatasetNotAvailable(
             f"{entry.name} does not come with skliquid and could not be downloaded ({error}): put "
             f"the file {entry.file_name} of https://archive.ics.uci.edu/dataset/{entry.uci_id} "
@@ -63,29 +60,35 @@ def download(entry: CatalogueEntry) -> bytes:
 
 def store(data: bytes, name: str) -> None:
     """Write a file of the data home, completely or not at all."""
-    with replacing(data_home() / name) as file:
-        file.write(data)
+    path = data_home() / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{name}.{token_hex(4)}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
-def _unpacked(archive: bytes, name: str) -> bytes:
-    """Return a member of a zip archive, which may be of any origin."""
+def _unpack(archive: bytes, name: str) -> bytes:
+    """Return a member of an untrusted zip archive."""
     with ZipFile(io.BytesIO(archive)) as members:
         member = members.getinfo(name)
         if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # others unpack without bounds
             raise BadZipFile(f"{name} is compressed by method {member.compress_type}")
-        check_size(member.file_size, MOST_BYTES)
+        check_size(member.file_size, MAX_BYTES)
         with members.open(member) as file:
-            return read_at_most(file, MOST_BYTES)
+            return read_at_most(file, MAX_BYTES)
 
 
 def _read(response: HTTPResponse, name: str) -> bytes:
     """Return the response of UCI, with a progress bar if rich is installed."""
-    check_size(response.length or 0, MOST_BYTES)
+    check_size(response.length or 0, MAX_BYTES)
     try:
         from rich.console import Console
         from rich.progress import Progress
     except ImportError:
-        return read_at_most(response, MOST_BYTES)
+        return read_at_most(response, MAX_BYTES)
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(f"Downloading {name}", total=response.length)
-        return read_at_most(response, MOST_BYTES, report=partial(progress.advance, task))
+        return read_at_most(response, MAX_BYTES, report=partial(progress.advance, task))

@@ -1,4 +1,4 @@
-"""Dataset: rows, classes, and what is known of the features."""
+"""Dataset: rows and their classes, with the names and types of the features."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -31,8 +31,7 @@ class Dataset:
     target_name : str
         The column that ``y`` was.
     source, licence, citation : str
-        Where the data is from, on what terms, and how to cite it; the last two are empty for a
-        user's own file.
+        Source, licence and citation of the data; the last two are empty for a user's own file.
     """
 
     name: str
@@ -70,34 +69,27 @@ class Dataset:
 
     @property
     def class_counts(self) -> dict[str, int]:
-        """How many rows each class has, the largest first."""
+        """Number of rows of each class, the largest first."""
         return dict(Counter(np.asarray(self.y).tolist()).most_common())
 
 
 def dataset_from_table(
-    table: Table,
-    column_types: tuple[ColumnType, ...],
-    *,
-    target: str,
-    as_frame: bool,
-    **about: str,
+    table: Table, column_types: tuple[ColumnType, ...], *, target: str, as_frame: bool, **about: str
 ) -> Dataset:
-    """Return the dataset whose classes are the column ``target`` and whose features the others.
+    """Return the dataset whose classes are the column ``target``.
 
-    ``column_types`` are those of the features; ``about`` is the name, the source and so on.
+    The other columns are features of ``column_types``; ``about`` is the name, the source and so on.
     """
     names = tuple(name for name in table if name != target)
     columns: list[Any] = [
         numbers(table[name]) if column_type == "numerical" else words(table[name])
         for name, column_type in zip(names, column_types, strict=True)
     ]
-    X: Any
-    y: Any
     if as_frame:
         pd = import_pandas("A data frame")
         categorical = [k for k, t in zip(names, column_types, strict=True) if t == "categorical"]
-        X = pd.DataFrame(dict(zip(names, columns, strict=True)))
-        X = X.astype(dict.fromkeys(categorical, "category"))
+        frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
+        X = frame.astype(dict.fromkeys(categorical, "category"))
         y = pd.Series(list(table[target]), name=target)
     else:
         dtype = float if set(column_types) == {"numerical"} else object
@@ -108,7 +100,7 @@ def dataset_from_table(
 
 
 def import_pandas(what: str) -> Any:
-    """Return pandas, or raise an error that says that ``what`` needs it."""
+    """Return pandas, or raise an error: ``what`` needs it."""
     try:
         import pandas as pd
     except ImportError as error:

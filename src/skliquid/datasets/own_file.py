@@ -1,55 +1,25 @@
-"""A user's own file as a dataset."""
+"""Own file: a user's CSV or Parquet file as a dataset."""
 
-from collections.abc import Callable
 from math import isinf
 from os import PathLike
 from pathlib import Path
 
-from skliquid.checks import suggestion
 from skliquid.datasets.catalogue import DATASET_NAMES
-from skliquid.datasets.columns import check_column
-from skliquid.datasets.csv_dialect import (
-    FIRST_BYTES,
-    GivenDialect,
-    find_dialect,
-    with_decimal_points,
-)
+from skliquid.datasets.csv_dialect import MISSING
 from skliquid.datasets.dataset import Dataset, dataset_from_table, import_pandas
-from skliquid.datasets.table import (
-    MISSING,
-    Table,
-    decompressed,
-    inferred_type,
-    numbers,
-    parse_csv,
-)
+from skliquid.datasets.table import Table, check_column, infer_type, numbers, read_csv
+from skliquid.validation.checks import suggestion
+
+_CSV = (".csv", ".csv.gz", ".csv.xz", ".tsv")
+_ENDINGS = (*_CSV, ".parquet", ".pq")
 
 
-def check_name(name: str | PathLike[str]) -> None:
-    """Raise unless ``name`` ends like the path of a file that can be read."""
-    if not Path(name).name.lower().endswith(tuple(_READERS)):
-        raise ValueError(
-            f"name must be one of {', '.join(DATASET_NAMES)}, or the path of a file that ends in "
-            f"{', '.join(_READERS)}: got {str(name)!r}. {suggestion(name, DATASET_NAMES)}"
-        )
-
-
-def check_path(name: str | PathLike[str]) -> Path:
-    """Return ``name`` as the path of a file that can be read, or raise."""
-    check_name(name)
-    path = Path(name)
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"name must be the path of an existing file: {path} is not, seen from "
-            f"{Path.cwd()}. Correct the path."
-        )
-    return path
-
-
-def load_own_file(path: Path, *, as_frame: bool, target: str | None) -> Dataset:
+def load_own_file(name: str | PathLike[str], *, as_frame: bool, target: str | None) -> Dataset:
     """Return the dataset in a file whose column ``target``, or the last, holds the classes."""
-    ending = next(ending for ending in _READERS if path.name.lower().endswith(ending))
-    table = _READERS[ending](path)
+    path = _check_path(name)
+    ending = next(ending for ending in _ENDINGS if path.name.lower().endswith(ending))
+    is_csv = ending in _CSV
+    table = read_csv(path.read_bytes(), path, dialect=None) if is_csv else _read_parquet(path)
     if len(table) < 2:
         raise ValueError(
             f"A dataset must have a feature besides the class: {path} has one column, "
@@ -60,19 +30,29 @@ def load_own_file(path: Path, *, as_frame: bool, target: str | None) -> Dataset:
         target = list(table)[-1]
     check_column(target, table, path, parameter="target")
     _check_classes(table[target], path, target)
-    features = {name: column for name, column in table.items() if name != target}
-    column_types = tuple(map(inferred_type, features.values()))
-    for name, column_type in zip(features, column_types, strict=True):
+    column_types = {k: infer_type(column) for k, column in table.items() if k != target}
+    for feature, column_type in column_types.items():
         if column_type == "numerical":
-            _check_finite(name, features[name], path)
+            _check_finite(feature, table[feature], path)
+    types, title = tuple(column_types.values()), path.name[: -len(ending)]
     return dataset_from_table(
-        table,
-        column_types,
-        target=target,
-        as_frame=as_frame,
-        name=path.name[: -len(ending)],
-        source=str(path),
+        table, types, target=target, as_frame=as_frame, name=title, source=str(path)
     )
+
+
+def _check_path(name: str | PathLike[str]) -> Path:
+    path = Path(name)
+    if not path.name.lower().endswith(_ENDINGS):
+        raise ValueError(
+            f"name must be one of {', '.join(DATASET_NAMES)}, or the path of a file that ends in "
+            f"{', '.join(_ENDINGS)}: got {str(name)!r}. {suggestion(name, DATASET_NAMES)}"
+        )
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"name must be the path of an existing file: {path} is not, seen from "
+            f"{Path.cwd()}. Correct the path."
+        )
+    return path
 
 
 def _check_classes(labels: tuple[str, ...], path: Path, target: str) -> None:
@@ -97,22 +77,6 @@ def _check_finite(name: str, column: tuple[str, ...], path: Path) -> None:
             )
 
 
-def _read_csv(path: Path) -> Table:
-    data = decompressed(path.read_bytes(), path)
-    first_bytes, is_whole = data[:FIRST_BYTES], len(data) <= FIRST_BYTES
-    dialect = find_dialect(first_bytes, GivenDialect(), path, is_whole=is_whole)
-    table = parse_csv(
-        data,
-        path,
-        separator=dialect.separator,
-        encoding=dialect.encoding,
-        n_skipped=dialect.n_skipped,
-    )
-    if dialect.decimal == ".":
-        return table
-    return {name: with_decimal_points(column) for name, column in table.items()}
-
-
 def _read_parquet(path: Path) -> Table:
     pd = import_pandas("A Parquet file")
     try:
@@ -135,13 +99,3 @@ def _read_parquet(path: Path) -> Table:
         )
         for name, column in frame.items()
     }
-
-
-_READERS: dict[str, Callable[[Path], Table]] = {
-    ".csv": _read_csv,
-    ".csv.gz": _read_csv,
-    ".csv.xz": _read_csv,
-    ".tsv": _read_csv,
-    ".parquet": _read_parquet,
-    ".pq": _read_parquet,
-}

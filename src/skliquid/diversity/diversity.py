@@ -1,15 +1,12 @@
-"""Diversity: how voters are made different, beyond their seeds."""
+"""Diversity: how voters are made different beyond their seeds."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from skliquid.diversity.feature_maps import SIGNED_LOG
-from skliquid.diversity.hyperparameters import (
-    DEFAULT_NAMES,
-    DefaultsWithout,
-    default_hyperparameters,
-)
+from skliquid.diversity.hyperparameters import DefaultsWithout
+from skliquid.validation.parameters import is_passthrough
 
 
 class Diversity(BaseEstimator):
@@ -24,7 +21,7 @@ class Diversity(BaseEstimator):
         of a dict can start with a name: ``"forest__max_features"`` is drawn by the voters of
         ``"forest"`` alone. :class:`~skliquid.diversity.Spread` deals values out evenly.
         ``"auto"``: if the ensemble's ``estimator`` is None, those of
-        ``skliquid.diversity.default_hyperparameters``, else nothing.
+        ``skliquid.presets.default_hyperparameters``, else nothing.
     feature_maps : list of transformers, dict, "fourier", "auto" or None, default="auto"
         Transformers through which voters see the rows, spread evenly over the voters:
         ``RBFSampler`` and ``Nystroem`` make linear voters non-linear. They are fitted, without
@@ -53,30 +50,26 @@ class Diversity(BaseEstimator):
         self.param_distributions = param_distributions
         self.feature_maps = feature_maps
 
-    def resolved(
-        self, *, has_default_estimator: bool, is_wide: bool = False, **data: Any
-    ) -> "Diversity":
-        """Return this diversity with what ``"auto"`` stands for.
+    def check(self, names: Sequence[str]) -> None:
+        """Raise unless maps are transformers, and hyperparameters come from dicts.
 
-        ``is_wide`` says whether rows are sparse with very many columns. ``data`` are what the
-        default voters depend on; see ``default_hyperparameters``.
+        Maps may also be given by the ``names`` of the estimators.
         """
-        params, maps = self.param_distributions, self.feature_maps
-        if is_auto(params):
-            params = default_hyperparameters(**data) if has_default_estimator else None
-        elif isinstance(params, DefaultsWithout):
-            params = params.resolved(**data)
-        elif has_default_estimator and isinstance(params, dict):
-            left_out = set(DEFAULT_NAMES) - set(data.get("names", DEFAULT_NAMES))
-            params = {k: v for k, v in params.items() if k.partition("__")[0] not in left_out}
-        if is_auto(maps):
-            default = {"linear": [SIGNED_LOG] if is_wide else "fourier"}
-            maps = default if has_default_estimator else None
-        return Diversity(param_distributions=params, feature_maps=maps)
+        maps = self.feature_maps
+        by_name = maps if isinstance(maps, dict) else {}
+        for unknown in (name for name in by_name if name not in names):
+            raise ValueError(
+                f"feature_maps must have names of estimators as keys: got {unknown!r}, which is "
+                f"not among {list(filter(None, names))}. Correct it, or give a list of maps for "
+                "all voters."
+            )
+        for own in by_name.values() if isinstance(maps, dict) else [maps]:
+            _check_maps(own)
+        _check_distributions(self.param_distributions)
 
 
 def as_diversity(diversity: Any) -> Any:
-    """Return the diversity that "auto" or None stands for, and any other value unchanged."""
+    """Return the diversity that "auto" or None stands for; other values are returned unchanged."""
     if diversity is None:
         return Diversity(param_distributions=None, feature_maps=None)
     return Diversity() if is_auto(diversity) else diversity
@@ -85,3 +78,36 @@ def as_diversity(diversity: Any) -> Any:
 def is_auto(value: Any) -> bool:
     """Return whether ``value`` is the string ``"auto"``, and not an array or another object."""
     return isinstance(value, str) and value == "auto"
+
+
+def _check_maps(maps: Any) -> None:
+    is_name = isinstance(maps, str) and maps in ("auto", "fourier")
+    if not (maps is None or isinstance(maps, list) or is_name):
+        raise ValueError(
+            "feature_maps must be a list of transformers, 'fourier', 'auto' or None, or a dict of "
+            f"these by the names of estimators: got {maps!r}. Give a list such as [RBFSampler()]."
+        )
+    for item in maps if isinstance(maps, list) else ():
+        is_transformer = hasattr(item, "fit") and hasattr(item, "transform")
+        if isinstance(item, type) or not (is_transformer or is_passthrough(item)):
+            raise ValueError(
+                "feature_maps must hold transformers, or 'passthrough' for rows as they are: got "
+                f"{item!r}. Give objects such as RBFSampler()."
+            )
+
+
+def _check_distributions(distributions: Any) -> None:
+    is_default = is_auto(distributions) or isinstance(distributions, DefaultsWithout)
+    if distributions is None or is_default:
+        return
+    for space in distributions if isinstance(distributions, list) else [distributions]:
+        if not isinstance(space, dict):
+            raise TypeError(
+                f"param_distributions must be a dict or a list of dicts: got {space!r}. Give "
+                "lists or distributions by the names of hyperparameters."
+            )
+        for name in (name for name in space if name.rpartition("__")[2] == "random_state"):
+            raise ValueError(
+                "param_distributions must not draw random_state, since each voter has its own "
+                f"seed: got {space[name]!r}. Set the ensemble's random_state instead."
+            )

@@ -13,8 +13,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skliquid.diversity.fourier_features import FourierFeatures, fourier_waves
 from skliquid.diversity.map_output import check_width, checked_view
+from skliquid.diversity.seeding import derived_seeds, seeded
 from skliquid.diversity.standardizer import Standardizer
-from skliquid.diversity.voters import derived_seeds, seeded
 
 Step: TypeAlias = Callable[[Any], Any]
 
@@ -23,25 +23,18 @@ Step: TypeAlias = Callable[[Any], Any]
 class FourierMap:
     """One of the maps of ``"fourier"``.
 
-    Rows are standardized, and their signed logarithms taken. With ``gamma``, random Fourier
-    features of these follow. It is an inverse squared bandwidth, to be divided by the number of
-    features: for standardized features a squared distance is about twice their number.
+    It standardizes rows and takes signed logarithms; with ``gamma``, random Fourier features of
+    these follow. ``gamma`` is an inverse squared bandwidth, to be divided by the number of
+    features: a squared distance of standardized rows is about twice that number.
     """
 
     gamma: float | None
 
 
-SIGNED_LOG = FourierMap(None)
-"""The map without random Fourier features, of which each takes a number per column."""
-
-FOURIER_MAPS = (SIGNED_LOG, FourierMap(0.2), FourierMap(1.0))
-"""What ``"fourier"`` stands for."""
-
-
 def maps_by_name(
     feature_maps: Any, names: Sequence[str]
 ) -> tuple[list[Any], dict[int, list[int]] | None]:
-    """Return all maps, and by the position of an estimator those of its voters; None means all.
+    """Return all maps, and the positions of the maps of each estimator; None means all.
 
     Examples
     --------
@@ -49,26 +42,22 @@ def maps_by_name(
     (['passthrough'], {1: [0]})
     """
     if not isinstance(feature_maps, Mapping):
-        return _listed(feature_maps), None
+        return list(feature_maps or []), None
     maps: list[Any] = []
     places: dict[int, list[int]] = {}
-    for kind, name in enumerate(names):
-        own = _listed(feature_maps.get(name))
-        places[kind] = list(range(len(maps), len(maps) + len(own)))
+    for k, name in enumerate(names):
+        own = list(feature_maps.get(name) or [])
+        places[k] = list(range(len(maps), len(maps) + len(own)))
         maps.extend(own)
-    return maps, {kind: own for kind, own in places.items() if own}
-
-
-def _listed(maps: Any) -> list[Any]:
-    return list(FOURIER_MAPS) if isinstance(maps, str) else list(maps or [])
+    return maps, {k: own for k, own in places.items() if own}
 
 
 def map_name(one: Any) -> str:
-    """Return what a map is called in tables and pictures; empty for the rows themselves.
+    """Return the name of a map for tables and pictures; empty for the rows themselves.
 
     Examples
     --------
-    >>> [map_name(one) for one in FOURIER_MAPS]
+    >>> [map_name(FourierMap(gamma)) for gamma in (None, 0.2, 1.0)]
     ['signed_log', 'fourier_0.2', 'fourier_1']
     """
     if isinstance(one, str):
@@ -81,11 +70,11 @@ def map_name(one: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FeatureMap:
-    """A fitted transformer, as the steps that rows go through.
+    """A fitted transformer as a sequence of functions.
 
     Rows were validated when they came in. ``transform`` would validate them again at each step,
-    which takes longer than to map a few dozen rows; so known steps are taken without it. The
-    ``number`` is the same in copies, and another one for each map of an ensemble.
+    which takes longer than to map a few dozen rows. So known steps bypass it. The ``number``
+    identifies a map of an ensemble, also in copies.
     """
 
     transformer: Any
@@ -106,8 +95,8 @@ class FeatureMap:
 class Views:
     """The same rows through several maps; steps that maps share are computed once.
 
-    What a map returns is checked here, before compiled code trusts it: the width that a map has at
-    first, in training, is the one that it must keep.
+    The output of a map is checked here, before compiled code trusts it. A map must keep the width
+    that it had in training.
     """
 
     def __init__(self) -> None:
@@ -140,7 +129,7 @@ class Views:
         return vars(Views()) | {"_widths": self._widths}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Views":
-        return self  # copies may share what was computed
+        return self  # copies may share the cached views
 
 
 def fit_maps(maps: Sequence[Any], X: Any, seeds: Sequence[int]) -> list[Any]:
@@ -159,13 +148,13 @@ def fit_maps(maps: Sequence[Any], X: Any, seeds: Sequence[int]) -> list[Any]:
 
 
 def _standardized_logs(X: Any) -> list[Any]:
-    """Return the steps that the maps of ``"fourier"`` share, fitted."""
+    """Return the fitted steps that the maps of ``"fourier"`` share."""
     logs = FunctionTransformer(signed_log, accept_sparse=True, feature_names_out="one-to-one")
     return [Standardizer().fit(X), logs.fit(X[:1])]
 
 
 def _waves(one: FourierMap, row: Any, seed: int) -> list[Any]:
-    """Return the random Fourier features of a map, fitted to one row, since its width counts."""
+    """Return the random Fourier features of a map, fitted to the width of a row."""
     if one.gamma is None:
         return []
     gamma, seed = one.gamma / row.shape[1], derived_seeds(seed, 1)[0]
@@ -202,7 +191,7 @@ def _after(steps: tuple[Step, ...], views: dict[tuple[Step, ...], Any]) -> Any:
 
 
 def _steps(transformer: Any) -> tuple[Step, ...]:
-    """Return the steps of ``transformer``, without its checks where they are known."""
+    """Return the steps of ``transformer``, without validation where that is possible."""
     known = type(transformer)
     if known is Pipeline:
         inner = [step for _, step in transformer.steps if step not in (None, "passthrough")]

@@ -1,4 +1,4 @@
-"""FourierFeatures: scikit-learn's random Fourier features, with cosines that take a tenth."""
+"""FourierFeatures: scikit-learn's random Fourier features with compiled cosines."""
 
 from typing import Any, Self
 
@@ -9,22 +9,23 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skliquid import native
-from skliquid.arrays import Floats
-from skliquid.conversion import checked_sparse
+from skliquid.delegation.arrays import Floats
+from skliquid.validation.data_types import checked_sparse
 
 
 class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Random Fourier features of a Gaussian kernel.
 
-    The directions and offsets are those of :class:`~sklearn.kernel_approximation.RBFSampler`, and
-    so is what comes out, but for the last bits: cosines are compiled.
+    Directions, offsets and output are those of
+    :class:`~sklearn.kernel_approximation.RBFSampler`, except for the last bits: compiled cosines
+    take a tenth of the time.
 
     Parameters
     ----------
     gamma : float or "scale", default=1.0
         The inverse of twice the squared bandwidth.
     n_components : int, default=100
-        Number of features that come out.
+        Number of output features.
     random_state : int, RandomState instance or None, default=None
         Seeds the directions and offsets.
 
@@ -48,7 +49,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows, of which the width counts, and with ``gamma="scale"`` the spread.
+            The rows. Their width is used, and with ``gamma="scale"`` their variance.
         y : None
             Not used.
 
@@ -97,7 +98,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
 
 def fourier_waves(sampler: RBFSampler, X: Any, *, compiled: bool = False) -> Floats:
-    """Return what ``sampler.transform`` computes, for rows that were checked.
+    """Return the output of ``sampler.transform`` for validated rows.
 
     With compiled cosines the last bits differ.
     """

@@ -1,19 +1,19 @@
-"""Map output: what feature maps return, checked before voters see it."""
+"""Map output: checks of the arrays that feature maps return."""
 
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
-from skliquid.conversion import conversion_of, convertible_rows
+from skliquid.validation.data_types import conversion_of, convertible_rows
 
 _REALS = [np.dtype(np.float64), np.dtype(np.float32)]
 
 
 def checked_view(view: Any, X: Any, *, name: str) -> Any:
-    """Return what the map called ``name`` returned for ``X``, as an array or a CSR matrix.
+    """Return the output of the map called ``name``, as an array or a CSR matrix.
 
-    Missing values may be in it where they are in ``X``, whose voters then accept them.
+    It may have missing values only if ``X`` has some, since its voters then accept them.
     """
     is_array = type(view) is np.ndarray and view.ndim == 2 and view.dtype in _REALS
     rows = view if is_array else _converted(view, name)
@@ -35,7 +35,7 @@ def checked_view(view: Any, X: Any, *, name: str) -> Any:
 
 
 def check_width(view: Any, width: int, *, name: str) -> None:
-    """Raise unless what a map returned has the ``width`` that it had in training."""
+    """Raise unless the output of a map has the ``width`` that it had in training."""
     if view.shape[1] != width:
         raise ValueError(
             f"feature_maps must return as many columns as in training: {name} returned "

@@ -1,4 +1,4 @@
-"""Samples of rows and features: what each voter sees of the data."""
+"""Samples: the rows and features that each voter sees."""
 
 from numbers import Integral
 from typing import Any, NamedTuple

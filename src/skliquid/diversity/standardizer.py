@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skliquid.conversion import checked_sparse
+from skliquid.validation.data_types import checked_sparse
 
 ROWS = 10_000
-"""From how many rows means and deviations are computed, at most."""
+"""The most rows that means and deviations are computed from."""
 
 _ACCEPTED: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -21,10 +21,10 @@ _ACCEPTED: dict[str, Any] = {
 
 
 class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Standardize columns, as linear voters need it, and put zero for missing values.
+    """Standardize columns, as linear voters need it, and replace missing values by zero.
 
-    Columns that hold nothing but 0 and 1, such as one-hot encoded categories, stay as they are, and
-    so do sparse rows. Means and deviations are those of at most 10,000 rows, at equal distances.
+    Binary columns, such as one-hot encoded categories, and sparse rows stay unchanged. Means and
+    deviations come from at most 10,000 rows, at equal distances.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self.standardized(validate_data(self, checked_sparse(X), reset=False, **_ACCEPTED))
 
     def standardized(self, X: Any) -> Any:
-        """Return what ``transform`` does, for rows that were checked."""
+        """Return standardized rows, for rows that were validated."""
         if scipy.sparse.issparse(X):
             sparse: Any = X
             filled = sparse.copy()

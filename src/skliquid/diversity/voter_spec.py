@@ -1,4 +1,4 @@
-"""VoterSpec: what voters are made from."""
+"""VoterSpec: the estimators, seeds, hyperparameters and feature maps of voters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skliquid.delegation.record import VoterDescription
 from skliquid.diversity.diversity import Diversity
 from skliquid.diversity.feature_maps import fit_maps, map_name, maps_by_name
 from skliquid.diversity.hyperparameters import distributions_by_name, draw_hyperparameters
 from skliquid.diversity.samples import Sample, draw_subspaces
-from skliquid.diversity.voters import copies_of, final_step
-from skliquid.voter_description import VoterDescription
+from skliquid.diversity.seeding import copies_of, final_step
 
 
 @dataclass(frozen=True, eq=False)
 class VoterSpec:
-    """Estimators, one seed per voter, and what each voter has drawn.
+    """The specification of voters: estimators, one seed per voter, and their draws.
 
     Estimators are spread evenly over the voters, and the maps of an estimator over its voters.
     ``subspaces`` are for voters without a feature map.
@@ -30,7 +30,7 @@ class VoterSpec:
     subspaces: NDArray[np.intp] | None = None  # features of each voter; None means all
     maps: Sequence[Any] = ()  # fitted transformers, or None for rows as they are
     sample: Sample | None = None  # None means that all voters learn from all rows
-    maps_of_kind: Mapping[int, Sequence[int]] | None = None  # positions of maps; None means all
+    maps_by_estimator: Mapping[int, Sequence[int]] | None = None  # positions; None means all
     names: Sequence[str] = ()  # of the estimators, if they are in a list
     map_names: Sequence[str] = ()
 
@@ -47,57 +47,63 @@ class VoterSpec:
         rng: np.random.Generator,
         names: Sequence[str] = (),
     ) -> "VoterSpec":
-        """Draw what each voter gets; feature maps are fitted to ``X``."""
-        kinds, names = names, names or [str(k) for k in range(len(estimators))]
-        maps, maps_of_kind = maps_by_name(diversity.feature_maps, names)
+        """Draw the specification; feature maps are fitted to ``X``."""
+        keys = names or [str(k) for k in range(len(estimators))]
+        maps, maps_by_estimator = maps_by_name(diversity.feature_maps, keys)
         seed, *seeds_of_maps = rng.integers(2**31 - 1, size=1 + len(maps)).tolist()
         return cls(
             estimators,
             seeds,
-            params=_drawn_params(diversity.param_distributions, names, len(seeds), seed),
+            params=_draw_params(diversity.param_distributions, keys, len(seeds), seed),
             subspaces=draw_subspaces(len(seeds), X.shape[1], max_features, rng),
             maps=fit_maps(maps, X, seeds_of_maps),
             sample=sample,
-            maps_of_kind=maps_of_kind,
-            names=kinds,
+            maps_by_estimator=maps_by_estimator,
+            names=names,
             map_names=[map_name(one) for one in maps],
         )
 
-    def kind_of(self, voter: int) -> int:
+    def estimator_of(self, voter: int) -> int:
         """Return the position of the voter's estimator."""
         return voter % len(self.estimators)
 
-    def params_of(self, kind: int) -> Sequence[Mapping[str, Any]]:
-        """Return what the voters of the estimator at position ``kind`` have drawn."""
-        return self.params[kind :: len(self.estimators)]
+    def params_of(self, k: int) -> Sequence[Mapping[str, Any]]:
+        """Return the hyperparameters of the voters of the k-th estimator."""
+        return self.params[k :: len(self.estimators)]
 
     def voters(self) -> list[Any]:
         """Return the voters, not fitted."""
         return copies_of(self.estimators, self.seeds, self.params)
 
+    def check_voters(self, *, only_estimators: bool = False) -> None:
+        """Raise if a parameter of a voter is invalid, or of the estimators they are copies of."""
+        for voter in self.estimators if only_estimators else self.voters():
+            if hasattr(voter, "check_parameters"):
+                voter.check_parameters()
+
     def maps_of(self, voters: Sequence[int]) -> list[int | None]:
-        """Return the positions of the voters' maps, None for those that see rows as they are."""
+        """Return the positions of the voters' maps; None for voters without one."""
         return [self._map_of(voter) for voter in voters]
 
     def _map_of(self, voter: int) -> int | None:
         everyone: Sequence[int] = range(len(self.maps))
-        by_kind = self.maps_of_kind
-        own = everyone if by_kind is None else by_kind.get(self.kind_of(voter), ())
+        by_estimator = self.maps_by_estimator
+        own = everyone if by_estimator is None else by_estimator.get(self.estimator_of(voter), ())
         if not own:
             return None
         place = own[voter // len(self.estimators) % len(own)]
         return None if self.maps[place] is None else place
 
     def descriptions(self) -> tuple[VoterDescription, ...]:
-        """Return what distinguishes each voter."""
-        kinds = [
+        """Return the description of each voter."""
+        estimators = [
             name or type(final_step(estimator)).__name__
             for name, estimator in zip_longest(self.names, self.estimators)
         ]
         voters = range(len(self.seeds))
         return tuple(
             VoterDescription(
-                kinds[self.kind_of(voter)],
+                estimators[self.estimator_of(voter)],
                 "" if place is None else self.map_names[place],
                 self.params[voter] if self.params else {},
             )
@@ -112,18 +118,17 @@ class VoterSpec:
         return [self.subspaces[v] if place is None else slice(None) for v, place in maps]
 
 
-def _drawn_params(
+def _draw_params(
     distributions: Any, names: Sequence[str], n_voters: int, seed: int
 ) -> list[Mapping[str, Any]]:
-    """Return the hyperparameters that each voter draws."""
     random_state = np.random.RandomState(seed)
     by_name = distributions_by_name(distributions, names)
     if by_name is None:
         return draw_hyperparameters(distributions, n_voters, random_state)
     params: list[Mapping[str, Any]] = [{}] * n_voters
-    for kind, name in enumerate(names):
-        voters = range(kind, n_voters, len(names))
+    for k, name in enumerate(names):
+        voters = range(k, n_voters, len(names))
         if name in by_name:
             drawn = draw_hyperparameters(by_name[name], len(voters), random_state)
-            params[kind :: len(names)] = drawn
+            params[k :: len(names)] = drawn
     return params

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from skliquid.arrays import Floats, Voters
-from skliquid.delegation_graph import DelegationGraph
+from skliquid.delegation.arrays import Floats, Voters
+from skliquid.delegation.graph import DelegationGraph
 from skliquid.mechanisms.refinement import Knowledge, Refinement, Situation
-from skliquid.mechanisms.returns import Return
+from skliquid.mechanisms.revocation import Revocation
 from skliquid.mechanisms.selection import nobody
-from skliquid.voting import VoteWeights, as_vote_weights
+from skliquid.mechanisms.vote_weights import VoteWeights, as_vote_weights
 
 Selection: TypeAlias = Callable[[Floats, int, Generator], Voters]
 Probability: TypeAlias = Callable[[Floats, Floats], Floats]
@@ -49,7 +49,7 @@ class Mechanism:
         receives the weight; never a voter whose guru is the delegator.
     vote_weights : {"delegated", "log_odds", "delegated_log_odds"} or callable
         How much each representative counts when the ensemble votes: the votes it carries, the
-        log-odds that it is correct, or their product; see :mod:`skliquid.voting`. A function
+        log-odds that it is correct, or their product. A function
         ``vote_weights(graph, accuracy, n_classes)`` returns one number per representative.
     returns : callable or None
         Which delegators become representatives again, for streams with concept drift: see
@@ -74,7 +74,7 @@ class Mechanism:
     weight_of: Literal["guru", "candidate"] = "guru"
     candidates: Literal["representatives", "voters"] = "representatives"
     vote_weights: str | VoteWeights = "delegated"
-    returns: Return | None = None
+    returns: Revocation | None = None
 
     def __post_init__(self) -> None:
         if not (callable(self.selection) and callable(self.probability)):
@@ -112,7 +112,7 @@ class Mechanism:
         """Whether delegators may become representatives again."""
         return self.returns is not None
 
-    def scored(self, graph: DelegationGraph) -> Voters:
+    def measured_voters(self, graph: DelegationGraph) -> Voters:
         """Return the voters whose competence is measured: representatives, or all if revocable."""
         return graph.representatives if self.returns is None else np.arange(graph.n_voters)
 
@@ -197,7 +197,7 @@ class Mechanism:
 
 def _drawn(sums: Floats, rng: Generator) -> int:
     """Return a position, each as likely as its step in the cumulative ``sums``."""
-    if sums.item(-1) < _SMALLEST:  # products with so small a number are rounded
+    if sums.item(-1) < _SMALLEST:  # subnormal products are rounded: test_mechanism.py
         sums = sums / _SMALLEST
     total = sums.item(-1)
     drawn, last = sums.searchsorted(rng.random() * total, "right"), sums.searchsorted(total)

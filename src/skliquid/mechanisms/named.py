@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from skliquid.checks import suggestion
 from skliquid.mechanisms.mechanism import Mechanism
 from skliquid.mechanisms.probability import (
     any_candidate,
@@ -13,8 +12,9 @@ from skliquid.mechanisms.probability import (
     gain_per_weight,
     none,
 )
-from skliquid.mechanisms.returns import BetterThanGuru, FastestLearners, Return
+from skliquid.mechanisms.revocation import BetterThanGuru, FastestLearners, Revocation
 from skliquid.mechanisms.selection import at_random, least_competent, nobody
+from skliquid.validation.checks import suggestion
 
 MECHANISMS: dict[str, Mechanism] = {
     "direct": Mechanism(nobody, none),
@@ -26,7 +26,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "learning_slopes": Mechanism(least_competent, gain_per_weight, returns=FastestLearners()),
 }
 
-OF_THE_PAPER = tuple(MECHANISMS)[:6]
+PAPER_MECHANISMS = tuple(MECHANISMS)[:6]
 
 _BETTER_THAN_GURU = BetterThanGuru()
 
@@ -63,7 +63,7 @@ def as_mechanism(mechanism: Any, **changes: Any) -> Mechanism:
     return replace(mechanism, **changes) if changes else mechanism
 
 
-def revocable(mechanism: Any, returns: Return = _BETTER_THAN_GURU) -> Mechanism:
+def revocable(mechanism: Any, returns: Revocation = _BETTER_THAN_GURU) -> Mechanism:
     """Return a mechanism whose delegators may take their vote back, as suits concept drift.
 
     Parameters

@@ -9,7 +9,7 @@ likelihoods, which need not sum to one. All zero means that no candidate is stri
 import numpy as np
 from numpy.typing import NDArray
 
-from skliquid.arrays import Floats
+from skliquid.delegation.arrays import Floats
 
 
 def none(gain: Floats, weight: Floats) -> Floats:

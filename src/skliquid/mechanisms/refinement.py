@@ -1,8 +1,8 @@
-"""Refinements: what a mechanism may consider beyond gain and weight.
+"""Refinements: factors of a mechanism's likelihoods beyond gain and weight.
 
-Each is a function of the :class:`Situation` of a delegator and returns a factor for every
-candidate, by which its likelihood is multiplied. Zero rules it out; a delegator without a candidate
-left stays a representative.
+Each is a function of the :class:`Situation` of a delegator. It returns a factor for the likelihood
+of every candidate. Zero rules a candidate out; without candidates a delegator stays a
+representative.
 """
 
 from collections.abc import Callable
@@ -11,21 +11,21 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from skliquid.arrays import Floats, Voters
-from skliquid.estimates import Estimate
+from skliquid.delegation.arrays import Floats, Voters
+from skliquid.delegation.running_averages import RunningAverage
 
 
 class Knowledge(NamedTuple):
-    """What is known of voters besides their competence."""
+    """Statistics of voters besides their average competence."""
 
     n_answers: NDArray[np.int64] | None = None  # rows on which each was measured
-    slope: Floats | None = None  # by how much each grows per increment
+    slope: Floats | None = None  # growth of each per increment
     variance: Floats | None = None  # of each average; None for accuracies
 
     @classmethod
-    def of(cls, estimate: Estimate) -> "Knowledge":
-        """Return what an estimate knows besides its averages."""
-        return cls(estimate.n_answers, estimate.slope, estimate.variance)
+    def of(cls, average: RunningAverage) -> "Knowledge":
+        """Return the statistics of a running average."""
+        return cls(average.n_answers, average.slope, average.variance)
 
 
 class Situation(NamedTuple):

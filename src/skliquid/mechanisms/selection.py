@@ -7,7 +7,7 @@ generator, and returns positions in that competence array, at most k.
 import numpy as np
 from numpy.random import Generator
 
-from skliquid.arrays import Floats, Voters
+from skliquid.delegation.arrays import Floats, Voters
 
 
 def nobody(competence: Floats, n_delegators: int, rng: Generator) -> Voters:

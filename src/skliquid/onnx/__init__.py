@@ -1,4 +1,4 @@
-"""ONNX: fitted ensembles as graphs that run without Python; the extra ``onnx``."""
+"""ONNX: fitted ensembles as graphs that run without Python (the extra ``onnx``)."""
 
 try:
     import onnx  # noqa: F401 (only to see whether it is there)
@@ -7,6 +7,6 @@ except ImportError as error:
         "to_onnx needs onnx, which is not installed: pip install 'skliquid[onnx]'."
     ) from error
 
-from skliquid.onnx.conversion import to_onnx
+from skliquid.onnx.export import to_onnx
 
 __all__ = ["to_onnx"]

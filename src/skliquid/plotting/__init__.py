@@ -1,4 +1,4 @@
-"""Displays: pictures of what happened in training, in the way of scikit-learn's displays.
+"""Displays of a training, in the style of scikit-learn's displays, and its replay.
 
 >>> from sklearn.datasets import load_breast_cancer
 >>> from skliquid import LiquidEnsembleClassifier
@@ -7,7 +7,7 @@
 >>> display = DelegationDisplay.from_estimator(ensemble)
 >>> display.figure_.savefig("delegations.png")  # doctest: +SKIP
 
-They need matplotlib: ``pip install 'skliquid[plot]'``.
+Displays need matplotlib: ``pip install 'skliquid[plot]'``.
 """
 
 from skliquid.plotting.delegation_display import DelegationDisplay

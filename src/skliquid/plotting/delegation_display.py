@@ -1,40 +1,30 @@
 """DelegationDisplay: who delegated to whom."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from skliquid.arrays import Floats
-from skliquid.delegation_graph import DelegationGraph
-from skliquid.plotting.delegation_drawing import Drawing
+from skliquid.delegation.arrays import Floats
+from skliquid.delegation.graph import DelegationGraph
+from skliquid.delegation.record import IncrementRecord, TrainingRecord
+from skliquid.plotting.delegation_drawing import DelegationDrawing
 from skliquid.plotting.delegation_labels import write_labels
 from skliquid.plotting.delegation_layout import DelegationLayout
-from skliquid.plotting.fitted_record import checked_record, record_of
-from skliquid.plotting.marks import in_order, kinds_of
-from skliquid.plotting.style import check_matplotlib, counted, new_figure, settle, style
-from skliquid.record import IncrementRecord, TrainingRecord
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import LineCollection, PolyCollection
-    from matplotlib.colorbar import Colorbar
-    from matplotlib.figure import Figure
-    from matplotlib.legend import Legend
-    from matplotlib.text import Text
+from skliquid.plotting.fitted_record import check_record, estimators_of, record_of
+from skliquid.plotting.style import axes_and_figure, check_matplotlib, quantity, settle, style
 
 _POINTS_PER_UNIT = 20
-_WIDTHS, _HEIGHTS = (3.6, 6.4), (2.4, 5.1)  # least and most, in inches
+_WIDTHS, _HEIGHTS = (3.6, 6.4), (2.4, 5.1)  # minimum and maximum, in inches
 
 
 class DelegationDisplay:
     """Who delegated to whom: a tree of voters around each representative.
 
     Each mark is a voter, and each line a delegation, from the outside to the representative. The
-    area of a mark is the number of votes that the voter carries or, if it delegated, passes on, its
-    own included; its colour is the competence by which delegations were decided, and its shape the
-    kind of the voter. The longer the chain of delegations to the representative, the further away
-    a voter is.
+    area of a mark is the number of votes that the voter carries or passes on, its own included. Its
+    colour is the competence by which delegations were decided, and its shape the estimator of the
+    voter. The longer the chain of delegations to the representative, the further away a voter is.
 
     Use :meth:`from_estimator` or :meth:`from_record` rather than the constructor.
 
@@ -45,9 +35,9 @@ class DelegationDisplay:
     competence : array of shape (n_voters,)
         The competence of each voter when it was last a representative; NaN if it was not measured.
     kinds : sequence of str
-        The kind of each voter.
+        The name of each voter's estimator.
     increment : int
-        The number of the increment after which this was so.
+        The number of the increment after which delegations are shown.
 
     Attributes
     ----------
@@ -56,18 +46,18 @@ class DelegationDisplay:
     figure_ : matplotlib Figure
         The figure with the axes.
     layout_ : DelegationLayout
-        Where voters are drawn: ``positions`` and ``radii``.
+        The places of the voters: ``positions`` and ``radii``.
     voters_ : matplotlib PolyCollection
         The marks, one per voter.
     delegations_ : matplotlib LineCollection
         The lines, one per delegator in ascending order.
     labels_ : dict of int to matplotlib Text
         The labels that have room, by voter: those of representatives, with their weights, and
-        numbers of other voters inside of their marks.
+        numbers of other voters inside their marks.
     colorbar_ : matplotlib Colorbar or None
-        The colours of competence; None if no competence is known.
+        The colours of competence; None if no competence was measured.
     legend_ : matplotlib Legend or None
-        The shapes of kinds; None if there is only one.
+        The shapes of estimators; None if there is only one.
 
     See Also
     --------
@@ -86,15 +76,6 @@ class DelegationDisplay:
     24 voters, 5 representatives, chains of up to 2 delegations
     """
 
-    ax_: "Axes"
-    figure_: "Figure"
-    layout_: DelegationLayout
-    voters_: "PolyCollection"
-    delegations_: "LineCollection"
-    labels_: "dict[int, Text]"
-    colorbar_: "Colorbar | None"
-    legend_: "Legend | None"
-
     def __init__(
         self, graph: DelegationGraph, competence: Floats, kinds: Sequence[str], increment: int
     ):
@@ -112,7 +93,7 @@ class DelegationDisplay:
         Parameters
         ----------
         estimator : LiquidEnsembleClassifier, PrunedEnsemble, Pipeline or search
-            A fitted ensemble, or what leads to one.
+            A fitted ensemble, or an estimator that contains one.
         increment : int, default=None
             The number of the increment after which delegations are shown. None means the last.
         ax : matplotlib Axes, default=None
@@ -123,7 +104,7 @@ class DelegationDisplay:
         Returns
         -------
         display : DelegationDisplay
-            The display, with what was drawn as attributes.
+            The display, with the drawn artists as attributes.
         """
         return cls.from_record(record_of(estimator), increment=increment, ax=ax, cmap=cmap)
 
@@ -152,14 +133,14 @@ class DelegationDisplay:
         Returns
         -------
         display : DelegationDisplay
-            The display, with what was drawn as attributes.
+            The display, with the drawn artists as attributes.
         """
-        increments = _until(checked_record(record), increment)
+        increments = _increments_until(check_record(record), increment)
         last = increments[-1]
         competence = np.full(last.graph.n_voters, np.nan)
-        for one in increments:
-            competence[one.voters] = one.competence
-        display = cls(last.graph, competence, kinds_of(record), last.increment)
+        for measured in increments:
+            competence[measured.voters] = measured.competence
+        display = cls(last.graph, competence, estimators_of(record), last.increment)
         return display.plot(ax, cmap=cmap)
 
     def plot(self, ax: Any = None, *, cmap: Any = None) -> Self:
@@ -175,25 +156,24 @@ class DelegationDisplay:
         Returns
         -------
         self : DelegationDisplay
-            The display, with what was drawn as attributes.
+            The display, with the drawn artists as attributes.
         """
         check_matplotlib(self)
-        kinds = in_order(self.kinds)
-        shapes = [kinds.index(kind) for kind in self.kinds]
-        self.layout_ = DelegationLayout.of(self.graph, shapes, _proportions(ax))
+        estimators = list(dict.fromkeys(self.kinds))
+        shapes = [estimators.index(name) for name in self.kinds]
+        self.layout_ = DelegationLayout.from_graph(self.graph, shapes, _proportions(ax))
         with style():
-            ax = new_figure(*self._figure_size()).add_subplot() if ax is None else ax
-            self.ax_, self.figure_ = ax, ax.figure
-            drawing = Drawing(ax, self.graph, self.layout_, shapes)
+            self.ax_, self.figure_ = axes_and_figure(ax, *self._figure_size())
+            drawing = DelegationDrawing(self.ax_, self.graph, self.layout_, shapes)
             drawing.draw_grounds()
-            self.delegations_ = drawing.delegations()
-            self.voters_ = drawing.voters(self.competence, cmap)
-            self.colorbar_ = drawing.colour_bar(self.voters_, self.competence)
-            self.legend_ = drawing.legend(kinds)
-            drawing.set_axes(self._title(), below=28 if self.legend_ else 6)
-            settle(ax)
+            self.delegations_ = drawing.draw_delegations()
+            self.voters_ = drawing.draw_voters(self.competence, cmap)
+            self.colorbar_ = drawing.draw_colour_bar(self.voters_, self.competence)
+            self.legend_ = drawing.draw_legend(estimators)
+            drawing.set_axes(self._title(), pad=28 if self.legend_ else 6)
+            settle(self.ax_)
             colours = np.asarray(self.voters_.get_facecolor())
-            self.labels_ = write_labels(ax, self.graph, self.layout_, shapes, colours)
+            self.labels_ = write_labels(self.ax_, self.graph, self.layout_, shapes, colours)
         return self
 
     def _figure_size(self) -> tuple[float, float]:
@@ -202,19 +182,17 @@ class DelegationDisplay:
         return float(np.clip(width, *_WIDTHS)) + 1.0, float(np.clip(height, *_HEIGHTS)) + 0.8
 
     def _title(self) -> str:
-        n_voters, n_left = self.graph.n_voters, len(self.graph.representatives)
+        voters = quantity(self.graph.n_voters, "voter")
+        representatives = quantity(len(self.graph.representatives), "representative")
         longest = int(self.graph.distances.max())
-        chains = (
-            f"chains of up to {counted(longest, 'delegation')}" if longest else "no delegations"
-        )
+        chains = f"chains of up to {quantity(longest, 'delegation')}"
         return (
             f"Who delegated to whom, after increment {self.increment}\n"
-            f"{counted(n_voters, 'voter')}, {counted(n_left, 'representative')}, {chains}"
+            f"{voters}, {representatives}, {chains if longest else 'no delegations'}"
         )
 
 
-def _until(record: TrainingRecord, increment: int | None) -> Sequence[IncrementRecord]:
-    """Return the increments up to the one with this number, or all."""
+def _increments_until(record: TrainingRecord, increment: int | None) -> Sequence[IncrementRecord]:
     first, last = record[0].increment, record[-1].increment
     if increment is None:
         return record.increments
@@ -223,11 +201,11 @@ def _until(record: TrainingRecord, increment: int | None) -> Sequence[IncrementR
             f"increment must be in the record, from {first} to {last}: got {increment!r}. Choose "
             "one of these, or None for the last."
         )
-    return [one for one in record if one.increment <= increment]
+    return [kept for kept in record if kept.increment <= increment]
 
 
 def _proportions(ax: Any) -> float:
-    """Return width divided by height of the room that there is for voters."""
+    """Return width divided by height of the area for voters."""
     if ax is None:
         return _WIDTHS[1] / _HEIGHTS[1]
     area = ax.get_window_extent()

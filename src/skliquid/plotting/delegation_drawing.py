@@ -1,4 +1,4 @@
-"""The artists of a DelegationDisplay: grounds, lines, marks and their legends."""
+"""DelegationDrawing: the grounds, lines, marks and legends of a DelegationDisplay."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from skliquid.arrays import Floats, Voters
-from skliquid.delegation_graph import DelegationGraph
-from skliquid.plotting.delegation_layout import DelegationLayout, votes_through
-from skliquid.plotting.marks import mark, outer_radius
+from skliquid.delegation.arrays import Floats, Voters
+from skliquid.delegation.graph import DelegationGraph
+from skliquid.plotting.delegation_layout import DelegationLayout, mark, outer_radius, votes_through
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,12 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
 _GROUND, _AROUND_MARKS, _AROUND_LINES = "0.94", 0.4, 0.5
-_LOW_PERCENTILE = 10
-"""Below it, competence has the same colour: a few bad voters would take all contrast away."""
+_LOW_PERCENTILE = 10  # of competence; all below has one colour, so that outliers take no contrast
 
 
 @dataclass(frozen=True)
-class Drawing:
+class DelegationDrawing:
     """The artists, to be drawn in this order."""
 
     ax: "Axes"
@@ -55,7 +53,7 @@ class Drawing:
             ground = PolyCollection(list(corners), facecolors=_GROUND, linewidths=0, zorder=1)
             self.ax.add_collection(ground, autolim=False)
 
-    def delegations(self) -> "LineCollection":
+    def draw_delegations(self) -> "LineCollection":
         """Draw a line per delegator, wider where more votes flow."""
         from matplotlib.collections import LineCollection
 
@@ -64,21 +62,16 @@ class Drawing:
         self.ax.add_collection(lines, autolim=False)
         return lines
 
-    def voters(self, competence: Floats, cmap: Any) -> "PolyCollection":
-        """Draw a mark per voter; where competence is not known, in white."""
+    def draw_voters(self, competence: Floats, cmap: Any) -> "PolyCollection":
+        """Draw a mark per voter, in white where competence was not measured."""
         from matplotlib.collections import PolyCollection
 
         is_left = self.graph.weights > 0
-        corners = [
-            place + radius * mark(shape)
-            for place, radius, shape in zip(
-                self.layout.positions, self.layout.radii, self.shapes, strict=True
-            )
-        ]
+        voters = zip(self.layout.positions, self.layout.radii, self.shapes, strict=True)
         marks = PolyCollection(
-            corners,
+            [place + radius * mark(shape) for place, radius, shape in voters],
             array=np.ma.masked_invalid(competence),
-            cmap=_colours(cmap),
+            cmap=_blues() if cmap is None else cmap,
             norm=_contrast(competence),
             edgecolors=np.where(is_left, "black", "0.5"),
             linewidths=np.where(is_left, 0.9, 0.4),
@@ -87,12 +80,12 @@ class Drawing:
         self.ax.add_collection(marks, autolim=False)
         return marks
 
-    def colour_bar(self, voters: "PolyCollection", competence: Floats) -> "Colorbar | None":
-        """Draw the colours of competence, if any is known."""
-        known = competence[np.isfinite(competence)]
-        if not len(known):
+    def draw_colour_bar(self, voters: "PolyCollection", competence: Floats) -> "Colorbar | None":
+        """Draw the colours of competence, if any was measured."""
+        measured = competence[np.isfinite(competence)]
+        if not len(measured):
             return None
-        extend = "min" if known.min() < voters.norm.vmin else "neither"
+        extend = "min" if measured.min() < voters.norm.vmin else "neither"
         bar = self.ax.figure.colorbar(
             voters, ax=self.ax, shrink=0.6, aspect=25, pad=0.02, extend=extend
         )
@@ -100,42 +93,39 @@ class Drawing:
         bar.set_label("Competence when last measured")
         return bar
 
-    def legend(self, kinds: Sequence[str]) -> "Legend | None":
-        """Draw the shape of each kind above the voters, if there are several kinds."""
+    def draw_legend(self, estimators: Sequence[str]) -> "Legend | None":
+        """Draw the shape of each estimator above the voters, if there are several."""
         from matplotlib.lines import Line2D
         from matplotlib.path import Path
 
-        if len(kinds) == 1:
+        if len(estimators) == 1:
             return None
         look: dict[str, Any] = {"linestyle": "", "markerfacecolor": "0.6", "markeredgecolor": "0.4"}
         handles = [
-            Line2D([], [], marker=Path(mark(k)), markersize=6 * outer_radius(k), label=kind, **look)
-            for k, kind in enumerate(kinds)
+            Line2D([], [], marker=Path(mark(k)), markersize=6 * outer_radius(k), label=name, **look)
+            for k, name in enumerate(estimators)
         ]
         where: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
-        return self.ax.legend(
-            handles=handles, ncols=min(len(kinds), 5), handletextpad=0.1, borderaxespad=0.2, **where
-        )
+        where |= {"handletextpad": 0.1, "borderaxespad": 0.2, "ncols": min(len(estimators), 5)}
+        return self.ax.legend(handles=handles, **where)
 
-    def set_axes(self, title: str, below: float) -> None:
-        """Set limits and words, the title with room ``below`` it, in points."""
+    def set_axes(self, title: str, pad: float) -> None:
+        """Set limits and texts; below the title there is room of ``pad`` points."""
         import matplotlib
 
         x, y = self.layout.limits
         self.ax.set(xlim=x, ylim=y, aspect="equal", xticks=[], yticks=[])
         self.ax.spines[:].set_visible(False)
-        self.ax.set_title(title, pad=below)
+        self.ax.set_title(title, pad=pad)
         note = "Area: votes carried or passed on. Black outline: representative."
         self.ax.set_xlabel(note, size=matplotlib.rcParams["axes.labelsize"])
 
 
-def _colours(cmap: Any) -> Any:
-    """Return a colour map; blues that are neither white nor black for None."""
+def _blues() -> Any:
+    """Return a colour map that ends neither in white nor in black."""
     import matplotlib
     from matplotlib.colors import ListedColormap
 
-    if cmap is not None:
-        return cmap
     blues = ListedColormap(matplotlib.colormaps["Blues"](np.linspace(0.06, 0.97, 256)))
     return blues.with_extremes(bad="white")
 
@@ -143,7 +133,7 @@ def _colours(cmap: Any) -> Any:
 def _contrast(competence: Floats) -> Any:
     from matplotlib.colors import Normalize
 
-    known = competence[np.isfinite(competence)]
-    if not len(known):
+    measured = competence[np.isfinite(competence)]
+    if not len(measured):
         return Normalize(0, 1)
-    return Normalize(np.percentile(known, _LOW_PERCENTILE), known.max(), clip=False)
+    return Normalize(np.percentile(measured, _LOW_PERCENTILE), measured.max(), clip=False)

@@ -1,22 +1,22 @@
-"""Which voters of a DelegationDisplay have labels: representatives, and all if there is room."""
+"""Delegation labels: numbers and weights of the voters in a DelegationDisplay, where they fit."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from skliquid.arrays import Floats
-from skliquid.delegation_graph import DelegationGraph
-from skliquid.plotting.delegation_layout import DelegationLayout
-from skliquid.plotting.labels import SMALLEST, Labels
-from skliquid.plotting.marks import inner_radius, outer_radius
+from skliquid.delegation.arrays import Floats
+from skliquid.delegation.graph import DelegationGraph
+from skliquid.plotting.circle_labels import CircleLabels
+from skliquid.plotting.delegation_layout import DelegationLayout, inner_radius, outer_radius
+from skliquid.plotting.style import MIN_FONT_SIZE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
-_SIZES = (8.0, 7.0)  # points, of letters where there is room
-_MOST_BESIDE = 40
+_FONT_SIZES = (8.0, 7.0, MIN_FONT_SIZE)  # points
+_MAX_BESIDE = 40  # representatives, for labels beside marks that are too small for them
 
 
 def write_labels(
@@ -30,40 +30,40 @@ def write_labels(
 
     All delegators have their number inside their marks, or none has.
     """
-    labels = Labels.among(ax, *_obstacles(graph, layout))
+    labels = CircleLabels.from_circles(ax, *_obstacles(graph, layout))
     inner = [inner_radius(shape) / outer_radius(shape) for shape in shapes]
-    inside: Floats = labels.circles[: graph.n_voters, 2] * inner
-    widest = "0" * len(str(graph.n_voters - 1))  # or else only small numbers would be written
-    shows_all = _choose_size(labels, widest, inside.min())
-    inks = ["white" if _is_dark(colour) else "black" for colour in colours]
-    has_few = len(graph.representatives) <= _MOST_BESIDE
+    radii: Floats = labels.circles[: graph.n_voters, 2] * inner
+    widest = "0" * len(str(graph.n_voters - 1))  # all numbers are written, or none
+    shows_all = _choose_size(labels, widest, radii.min())
+    has_few = len(graph.representatives) <= _MAX_BESIDE
     written: dict[int, Text | None] = {}
     for voter in np.argsort(-graph.weights, kind="stable").tolist():
-        weight = int(graph.weights[voter])
-        if weight:
-            both = f"{voter}\nw = {weight}"
+        ink = "white" if _is_dark(colours[voter]) else "black"
+        if weight := int(graph.weights[voter]):
+            both, radius = f"{voter}\nw = {weight}", radii[voter]
             written[voter] = (
-                _inside(labels, voter, both, inks[voter], room=(both, inside[voter]))
-                or _beside(labels, voter, weight, is_wanted=shows_all)
-                or _inside(labels, voter, f"{voter}", inks[voter], room=(widest, inside[voter]))
-                or _beside(labels, voter, weight, is_wanted=has_few)
+                _write_inside(labels, voter, both, ink, room=(both, radius))
+                or _write_beside(labels, voter, weight, wanted=shows_all)
+                or _write_inside(labels, voter, f"{voter}", ink, room=(widest, radius))
+                or _write_beside(labels, voter, weight, wanted=has_few)
             )
         elif shows_all:
-            written[voter] = labels.inside(voter, str(voter), inks[voter])
+            written[voter] = labels.write_inside(voter, f"{voter}", ink)
     return {voter: label for voter, label in written.items() if label is not None}
 
 
-def _inside(
-    labels: Labels, voter: int, text: str, ink: str, *, room: tuple[str, float]
+def _write_inside(
+    labels: CircleLabels, voter: int, text: str, ink: str, *, room: tuple[str, float]
 ) -> "Text | None":
-    """Return a label if there is ``room``: a text as wide, which fits into a circle."""
-    return labels.inside(voter, text, ink) if labels.fits(*room) else None
+    """Return a label if the text of ``room`` fits into a circle with the radius of ``room``."""
+    return labels.write_inside(voter, text, ink) if labels.fits(*room) else None
 
 
-def _beside(labels: Labels, voter: int, weight: int, *, is_wanted: bool) -> "Text | None":
-    if not is_wanted:
+def _write_beside(labels: CircleLabels, voter: int, weight: int, *, wanted: bool) -> "Text | None":
+    if not wanted:
         return None
-    return labels.beside(voter, f"{voter}, w = {weight}") or labels.beside(voter, f"{voter}")
+    both = labels.write_beside(voter, f"{voter}, w = {weight}")
+    return both or labels.write_beside(voter, f"{voter}")
 
 
 def _obstacles(graph: DelegationGraph, layout: DelegationLayout) -> tuple[Floats, Floats]:
@@ -75,9 +75,9 @@ def _obstacles(graph: DelegationGraph, layout: DelegationLayout) -> tuple[Floats
     return centres, np.concatenate([layout.around, np.full(3 * len(delegators), 0.05)])
 
 
-def _choose_size(labels: Labels, text: str, radius: float) -> bool:
+def _choose_size(labels: CircleLabels, text: str, radius: float) -> bool:
     """Set the largest size at which a text fits into a circle, and return whether any does."""
-    for size in (*_SIZES, SMALLEST):
+    for size in _FONT_SIZES:
         labels.size = size
         if labels.fits(text, radius):
             return True

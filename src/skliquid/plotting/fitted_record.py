@@ -1,59 +1,59 @@
-"""The training record of whatever a display is given."""
+"""Fitted records: the training record of an ensemble, pipeline, search or streamed model."""
 
 from typing import Any
 
 from sklearn.exceptions import NotFittedError
 
-from skliquid.record import TrainingRecord
+from skliquid.delegation.record import TrainingRecord
 
-_LEADS_TO = ("best_estimator_", "estimator_", "ensemble", "estimator")
-"""Attributes by which searches, meta-estimators and models of files lead to an ensemble."""
+# Attributes with the ensemble of searches, meta-estimators and streamed models
+_INNER = ("best_estimator_", "estimator_", "ensemble", "estimator")
 
 
-def record_of(estimator: Any) -> TrainingRecord:
-    """Return the record of a fitted ensemble, or of the one that an estimator leads to.
-
-    The last step of a pipeline, the best estimator of a search, and the ensemble of a model that
-    was trained on a file are followed.
-    """
-    found = _ensemble_in(estimator)
-    if found is None:
+def record_of(estimator: Any, parameter: str = "estimator") -> TrainingRecord:
+    """Return the record of a fitted ensemble or of the one inside; errors name ``parameter``."""
+    ensemble = _find_ensemble(estimator)
+    if ensemble is None:
         raise TypeError(
-            "estimator must be an ensemble of skliquid, or a pipeline or search that leads to one: "
-            f"{type(estimator).__name__} has no record_. Give a LiquidEnsembleClassifier, or use "
-            "from_record."
+            f"{parameter} must be a fitted ensemble, or a pipeline, search or StreamedModel that "
+            f"contains one: got {type(estimator).__name__}. Give the object that fit, prune or "
+            "train_on returns."
         )
     try:
-        record: TrainingRecord = found.record_
+        record: TrainingRecord = ensemble.record_
     except AttributeError as error:
         raise NotFittedError(
-            f"This {type(found).__name__} is not fitted yet, so there is nothing to show: call fit "
-            "or partial_fit."
+            f"{parameter} must be fitted: this {type(ensemble).__name__} is not fitted yet. Call "
+            "fit or partial_fit first."
         ) from error
-    return checked_record(record)
+    return record
 
 
-def checked_record(record: TrainingRecord) -> TrainingRecord:
+def check_record(record: TrainingRecord) -> TrainingRecord:
     """Return the record, if it has increments."""
     if not isinstance(record, TrainingRecord):
         raise TypeError(
-            f"record must be a TrainingRecord: got {type(record).__name__}. Give ensemble.record_, "
-            "or use from_estimator."
+            f"record must be a TrainingRecord: got {type(record).__name__}. Give ensemble.record_."
         )
     if not record.increments:
         raise NotFittedError(
-            "record must have increments, of which there are none: call fit or partial_fit."
+            "record must have at least one increment: got none. Call fit or partial_fit first."
         )
     return record
 
 
-def _ensemble_in(estimator: Any) -> Any:
-    """Return what has a record, at the end of pipelines and inside of searches; None if nothing."""
+def estimators_of(record: TrainingRecord) -> list[str]:
+    """Return the estimator of each voter; empty names if the record does not describe voters."""
+    return [voter.estimator for voter in record.voters] or [""] * record[-1].graph.n_voters
+
+
+def _find_ensemble(estimator: Any) -> Any:
+    """Return the object with a record: the estimator, its last step or inner estimator, or None."""
     if hasattr(type(estimator), "record_"):
         return estimator
-    if isinstance(steps := getattr(estimator, "steps", None), list):
-        return _ensemble_in(steps[-1][1])
-    for name in _LEADS_TO:
+    if isinstance(steps := getattr(estimator, "steps", None), list | tuple) and steps:
+        return _find_ensemble(steps[-1][1])
+    for name in _INNER:
         if (inner := getattr(estimator, name, None)) is not None:
-            return _ensemble_in(inner)
+            return _find_ensemble(inner)
     return None

@@ -1,4 +1,4 @@
-"""The one style of all figures, and the figures that displays make for themselves."""
+"""Style: the look of all figures, and the axes that displays create."""
 
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-SURVIVES, FADES = "#0072B2", "0.78"
-"""Colours of what is left at the end, and of what there was to choose from."""
+FINAL_COLOUR, DRAWN_COLOUR = "#0072B2", "0.78"  # of values left at the end, and of all drawn values
+MIN_FONT_SIZE = 6.5  # points
 
 
 def style() -> AbstractContextManager[None]:
-    """Return a context in which matplotlib draws in the one style of all figures."""
+    """Return a context in which matplotlib draws in the style of all figures."""
     import matplotlib.style
 
     return matplotlib.style.context("skliquid.plotting.skliquid", after_reset=True)
@@ -48,17 +48,13 @@ def check_matplotlib(display: object) -> None:
         ) from error
 
 
-def new_figure(width: float, height: float) -> "Figure":
-    """Return a figure of pyplot of a size in inches, inside the style."""
+def axes_and_figure(ax: Any, width: float, height: float) -> "tuple[Axes, Figure]":
+    """Return ``ax`` with its figure; for None, new ones of this size in inches, in the style."""
     import matplotlib.pyplot as plt
 
-    return plt.figure(figsize=(width, height), layout="constrained")
-
-
-def figure_of(ax: Any) -> "Figure":
-    """Return the figure or subfigure with the axes."""
-    figure: Figure = ax.figure
-    return figure
+    if ax is None:
+        ax = plt.figure(figsize=(width, height), layout="constrained").add_subplot()
+    return ax, ax.figure
 
 
 def settle(ax: "Axes") -> None:
@@ -66,12 +62,12 @@ def settle(ax: "Axes") -> None:
     ax.figure.canvas.figure.draw_without_rendering()
 
 
-def counted(number: int, noun: str) -> str:
+def quantity(number: int, noun: str) -> str:
     """Return a number with its noun.
 
     Examples
     --------
-    >>> counted(1, "voter"), counted(1200, "voter")
+    >>> quantity(1, "voter"), quantity(1200, "voter")
     ('1 voter', '1,200 voters')
     """
     return f"{number:,} {noun}" + "s" * (number != 1)

@@ -3,39 +3,35 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from skliquid.plotting.fitted_record import checked_record, record_of
-from skliquid.plotting.panels import given_panels, grid_within, settle_panels
+from skliquid.delegation.record import TrainingRecord
+from skliquid.plotting.fitted_record import check_record, record_of
+from skliquid.plotting.panel_grid import divide_axes, settle_panels, user_panels
 from skliquid.plotting.style import (
-    SURVIVES,
+    FINAL_COLOUR,
+    axes_and_figure,
     check_matplotlib,
-    figure_of,
     line_style,
-    new_figure,
     style,
 )
 from skliquid.plotting.training_history import TrainingHistory
 from skliquid.plotting.training_panels import NAMES, Panel, panels_for
-from skliquid.record import TrainingRecord
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.legend import Legend
-    from matplotlib.lines import Line2D
 
-_FEW = 12
-"""Up to so many increments, each has a marker."""
+_MAX_MARKERS = 12  # for more increments, only some have a marker
 
 
 class TrainingDisplay:
-    """What changed from increment to increment, for one ensemble or several.
+    """Competence, accuracy, size and cost over the increments, for one ensemble or several.
 
-    Five panels: the competence of the representatives that are left; the accuracy of the ensemble
-    on the evaluation set, or without one the mean accuracy of the voters on the rows of each
-    increment; the number of representatives; the sample visits so far, the final fit at last; and
-    the minimum majority, which is the smallest number of representatives that hold more than half
-    of the weight. A thin line shows what training would have cost without delegation: it is an
-    estimate, in which a delegator costs as much as the average of the voters that trained.
+    Five panels: the competence of the representatives left; the accuracy of the ensemble on the
+    evaluation set, or without one the mean accuracy of the voters on the rows of each increment;
+    the number of representatives; the sample visits so far, with the final fit as the last point;
+    and the minimum majority: the smallest number of representatives that hold more than half of the
+    weight. A thin line estimates the cost without delegation: a delegator would have cost as much
+    as the average of the voters that trained.
 
     Use :meth:`from_estimator`, :meth:`from_estimators`, :meth:`from_record` or
     :meth:`from_records` rather than the constructor.
@@ -43,7 +39,7 @@ class TrainingDisplay:
     Parameters
     ----------
     histories : dict of str to TrainingHistory
-        What is drawn, by the names of the ensembles.
+        The numbers to draw, by the names of the ensembles.
 
     Attributes
     ----------
@@ -73,11 +69,6 @@ class TrainingDisplay:
     [24, 9, 5]
     """
 
-    axes_: "dict[str, Axes]"
-    figure_: "Figure"
-    lines_: "dict[str, dict[str, Line2D]]"
-    legend_: "Legend"
-
     def __init__(self, histories: Mapping[str, TrainingHistory]):
         self.histories = histories
 
@@ -88,17 +79,16 @@ class TrainingDisplay:
         Parameters
         ----------
         estimator : LiquidEnsembleClassifier, PrunedEnsemble, Pipeline or search
-            A fitted ensemble, or what leads to one.
+            A fitted ensemble, or an estimator that contains one.
         name : str, default=""
             The name of the ensemble in the legend.
         ax : matplotlib Axes or sequence of five Axes, default=None
-            Where to draw: axes that are divided into panels, or one for each panel. None means a
-            new figure.
+            Axes to divide into panels, or one Axes per panel. None means a new figure.
 
         Returns
         -------
         display : TrainingDisplay
-            The display, with what was drawn as attributes.
+            The display, with the drawn artists as attributes.
         """
         return cls.from_records({name: record_of(estimator)}, ax=ax)
 
@@ -109,17 +99,17 @@ class TrainingDisplay:
         Parameters
         ----------
         estimators : dict of str to estimator
-            Fitted ensembles, or what leads to them, by their names in the legend.
+            Fitted ensembles, or estimators that contain one, by their names in the legend.
         ax : matplotlib Axes or sequence of five Axes, default=None
-            Where to draw: axes that are divided into panels, or one for each panel. None means a
-            new figure.
+            Axes to divide into panels, or one Axes per panel. None means a new figure.
 
         Returns
         -------
         display : TrainingDisplay
-            The display, with what was drawn as attributes.
+            The display, with the drawn artists as attributes.
         """
-        return cls.from_records({name: record_of(one) for name, one in estimators.items()}, ax=ax)
+        records = {name: record_of(estimator) for name, estimator in estimators.items()}
+        return cls.from_records(records, ax=ax)
 
     @classmethod
     def from_record(cls, record: TrainingRecord, *, name: str = "", ax: Any = None) -> Self:
@@ -132,13 +122,12 @@ class TrainingDisplay:
         name : str, default=""
             The name of the ensemble in the legend.
         ax : matplotlib Axes or sequence of five Axes, default=None
-            Where to draw: axes that are divided into panels, or one for each panel. None means a
-            new figure.
+            Axes to divide into panels, or one Axes per panel. None means a new figure.
 
         Returns
         -------
         display : TrainingDisplay
-            The display, with what was drawn as attributes.
+            The display, with the drawn artists as attributes.
         """
         return cls.from_records({name: record}, ax=ax)
 
@@ -151,17 +140,17 @@ class TrainingDisplay:
         records : dict of str to TrainingRecord
             Records by the names of their ensembles in the legend.
         ax : matplotlib Axes or sequence of five Axes, default=None
-            Where to draw: axes that are divided into panels, or one for each panel. None means a
-            new figure.
+            Axes to divide into panels, or one Axes per panel. None means a new figure.
 
         Returns
         -------
         display : TrainingDisplay
-            The display, with what was drawn as attributes.
+            The display, with the drawn artists as attributes.
         """
         if not records:
             raise ValueError("records must name at least one ensemble: got none. Add one.")
-        histories = {name: TrainingHistory.of(checked_record(one)) for name, one in records.items()}
+        checked = {name: check_record(record) for name, record in records.items()}
+        histories = {name: TrainingHistory.from_record(checked[name]) for name in checked}
         return cls(histories).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
@@ -170,20 +159,20 @@ class TrainingDisplay:
         Parameters
         ----------
         ax : matplotlib Axes or sequence of five Axes, default=None
-            Where to draw: axes that are divided into panels, or one for each panel. None means a
-            new figure.
+            Axes to divide into panels, or one Axes per panel. None means a new figure.
 
         Returns
         -------
         self : TrainingDisplay
-            The display, with what was drawn as attributes.
+            The display, with the drawn artists as attributes.
         """
         check_matplotlib(self)
         panels = panels_for(list(self.histories.values()))
         with style():
-            given = given_panels(ax, len(NAMES), ", ".join(NAMES))
-            *axes, beside = [*given, given[0]] if given else _divided(ax)
-            self.axes_, self.figure_ = dict(zip(NAMES, axes, strict=True)), figure_of(beside)
+            given = user_panels(ax, len(NAMES), ", ".join(NAMES))
+            *axes, beside = [*given, given[0]] if given else _new_panels(ax)
+            self.axes_ = dict(zip(NAMES, axes, strict=True))
+            _, self.figure_ = axes_and_figure(beside, 7.0, 4.2)
             self.lines_ = {
                 name: {
                     panel: panels[panel].draw(self.axes_[panel], history, self._look(k, history))
@@ -200,11 +189,11 @@ class TrainingDisplay:
     def _look(self, k: int, history: TrainingHistory) -> dict[str, Any]:
         """Return the look of the k-th line; the only one needs no dashes."""
         n, is_only = len(history.increments), len(self.histories) == 1
-        plain = {"color": SURVIVES, "linestyle": "-", "markerfacecolor": "white"}
-        look = plain | {"marker": "o" if n <= _FEW else ""} if is_only else line_style(k)
+        plain = {"color": FINAL_COLOUR, "linestyle": "-", "markerfacecolor": "white"}
+        look = plain | {"marker": "o" if n <= _MAX_MARKERS else ""} if is_only else line_style(k)
         if n == 1:
             look["marker"] = "o"
-        return look | {"markevery": 1 if n <= _FEW else (k % 3 * n // 20, n // 7)}
+        return look | {"markevery": 1 if n <= _MAX_MARKERS else (k % 3 * n // 20, n // 7)}
 
     def _set_axes(self, ax: "Axes", panel: Panel) -> None:
         from matplotlib.ticker import MaxNLocator
@@ -227,18 +216,17 @@ class TrainingDisplay:
         return ax.legend(handles, labels, **look if is_divided else {})
 
 
-def _divided(ax: Any) -> "list[Axes]":
+def _new_panels(ax: Any) -> "list[Axes]":
     """Return five panels, and axes for the legend."""
-    ax = new_figure(7.0, 4.2).add_subplot() if ax is None else ax
-    grid = grid_within(ax, 2, 3, apart=(0.55, 0.7))
+    ax, _ = axes_and_figure(ax, 7.0, 4.2)
+    grid = divide_axes(ax, 2, 3, gaps=(0.55, 0.7))
     axes = [ax.figure.add_subplot(grid[k]) for k in range(6)]
     axes[-1].set_axis_off()
     return axes
 
 
 def _summary(name: str, history: TrainingHistory) -> str:
-    n_left = int(history.representatives[-1])
-    text = f"{history.n_voters:,} voters, {n_left:,} left"
+    text = f"{history.n_voters:,} voters, {history.representatives[-1]:,} left"
     if history.cost_of_all[-1]:
         text += f", cost {history.cost[-1] / history.cost_of_all[-1]:.0%}"
     return f"{name}\n{text}" if name else text

@@ -1,4 +1,4 @@
-"""Traits: in what voters differ, what each has drawn, and the weight that is left with it."""
+"""Traits: the properties in which voters differ, and the weight left with each value."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skliquid.arrays import Voters
-from skliquid.record import TrainingRecord
-from skliquid.voter_description import VoterDescription
+from skliquid.delegation.arrays import Voters
+from skliquid.delegation.record import TrainingRecord, VoterDescription
 
-_MOST_VALUES, _MOST_CATEGORIES = 6, 8
-_MOST_LETTERS = 22
-_WIDE = 20.0
+_MAX_LISTED, _MAX_CATEGORIES = 6, 8  # more numbers are continuous; rarer categories are merged
+_MAX_LETTERS = 22
+_MIN_LOG_RATIO = 20.0  # between the largest and the smallest number on a logarithmic axis
 
 
 class Category(NamedTuple):
@@ -27,92 +26,83 @@ class Category(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trait:
-    """Something in which the voters of a kind differ, or all voters.
+    """A property in which all voters differ, or all voters with one estimator."""
 
-    Attributes
-    ----------
-    kind : str
-        The kind of the voters; empty for all voters.
-    name : str
-        ``"kind"``, ``"feature map"`` or the name of a hyperparameter.
-    values : tuple
-        What each of the voters has drawn.
-    weights : array of int
-        The weight that each of them carries at the end; zero for delegators.
-    """
-
-    kind: str
-    name: str
-    values: tuple[Any, ...]
-    weights: Voters
+    estimator: str  # of the voters; empty for all voters
+    name: str  # "estimator", "feature map" or the name of a hyperparameter
+    values: tuple[Any, ...]  # one per voter
+    weights: Voters  # at the end, one per voter; zero for delegators
 
     @property
     def title(self) -> str:
-        """The name with the kind."""
-        return f"{self.kind}: {self.name}" if self.kind else self.name
+        """The name with the estimator."""
+        return f"{self.estimator}: {self.name}" if self.estimator else self.name
 
     @property
     def is_continuous(self) -> bool:
         """Whether the values are numbers that are not from a short list."""
         if not all(map(_is_number, self.values)):
             return False
-        are_many = len(set(self.values)) > _MOST_VALUES
+        are_many = len(set(self.values)) > _MAX_LISTED
         return are_many or any(float(f"{value:.3g}") != value for value in self.values)
 
     @property
     def is_logarithmic(self) -> bool:
         """Whether the numbers are positive and of different orders of magnitude."""
         low, high = float(min(self.values)), float(max(self.values))
-        return low > 0 and high > _WIDE * low
+        return low > 0 and high > _MIN_LOG_RATIO * low
 
     @property
     def categories(self) -> list[Category]:
-        """The values with their shares: numbers in ascending order, others as they come first.
+        """The values with their shares: numbers in ascending order, then others as they occur.
 
-        Of many, the rarest are one category.
+        If there are many, the rarest are one category.
         """
         labels = np.array([_label(value) for value in self.values])
         found = [
             Category(label, float(np.mean(labels == label)), self._left(labels == label))
             for label in dict.fromkeys(labels[_order(self.values)].tolist())
         ]
-        if len(found) <= _MOST_CATEGORIES:
+        if len(found) <= _MAX_CATEGORIES:
             return found
-        common = sorted(found, key=lambda one: one.drawn + one.left)[1 - _MOST_CATEGORIES :]
-        rare = [one for one in found if one not in common]
-        drawn, left = sum(one.drawn for one in rare), sum(one.left for one in rare)
-        kept = [one for one in found if one in common]
+        by_share = sorted(found, key=lambda category: category.drawn + category.left)
+        common = by_share[1 - _MAX_CATEGORIES :]
+        rare = [category for category in found if category not in common]
+        drawn = sum(category.drawn for category in rare)
+        left = sum(category.left for category in rare)
+        kept = [category for category in found if category in common]
         return [*kept, Category(f"{len(rare)} others", drawn, left)]
 
     def _left(self, has_value: NDArray[np.bool_]) -> float:
-        total = max(self.weights.sum(), 1)
-        return float(self.weights[has_value].sum() / total)
+        return float(self.weights[has_value].sum() / max(self.weights.sum(), 1))
 
 
 def traits_of(record: TrainingRecord) -> list[Trait]:
-    """Return in what the voters of a record differ: kinds, feature maps, and hyperparameters."""
+    """Return the traits in which voters differ: estimators, feature maps, then hyperparameters."""
     voters, weights = record.voters, record[-1].graph.weights
-    kinds = list(dict.fromkeys(voter.kind for voter in voters))
-    traits = [Trait("", "kind", tuple(voter.kind for voter in voters), weights)]
-    by_kind = []
-    for kind in kinds:
-        own = [k for k, voter in enumerate(voters) if voter.kind == kind]
-        name = kind if len(kinds) > 1 else ""
-        maps, *params = _traits_of_kind(name, [voters[k] for k in own], weights[own])
-        traits.append(maps)
-        by_kind += params
-    return [trait for trait in (*traits, *by_kind) if len(set(map(repr, trait.values))) > 1]
+    names = tuple(voter.estimator for voter in voters)
+    maps, hyperparameters = [], []
+    for name in dict.fromkeys(names):
+        own = [k for k, voter in enumerate(voters) if voter.estimator == name]
+        prefix = name if len(set(names)) > 1 else ""
+        first, *others = _traits_of_estimator(prefix, [voters[k] for k in own], weights[own])
+        maps.append(first)
+        hyperparameters += others
+    traits = [Trait("", "estimator", names, weights), *maps, *hyperparameters]
+    return [trait for trait in traits if len(set(map(repr, trait.values))) > 1]
 
 
-def _traits_of_kind(kind: str, voters: Sequence[VoterDescription], weights: Voters) -> list[Trait]:
+def _traits_of_estimator(
+    estimator: str, voters: Sequence[VoterDescription], weights: Voters
+) -> list[Trait]:
     """Return the feature map first, and then the hyperparameters."""
     maps = tuple(voter.feature_map or "none" for voter in voters)
-    traits = [Trait(kind, "feature map", maps, weights)]
+    traits = [Trait(estimator, "feature map", maps, weights)]
     drawn = [voter.hyperparameters for voter in voters]
     for name in dict.fromkeys(name for params in drawn for name in params):
         own = [k for k, params in enumerate(drawn) if name in params]
         values = tuple(drawn[k][name] for k in own)
-        traits.append(Trait(kind, name, values, weights[own]))
+        traits.append(Trait(estimator, name, values, weights[own]))
     return traits
 
 
@@ -121,13 +111,11 @@ def _is_number(value: Any) -> bool:
 
 
 def _order(values: Sequence[Any]) -> list[int]:
-    """Return positions: of numbers in ascending order, and then of all else."""
-    numbers = [k for k, value in enumerate(values) if _is_number(value)]
-    others = [k for k, value in enumerate(values) if not _is_number(value)]
-    return sorted(numbers, key=lambda k: values[k]) + others
+    """Return positions: first those of numbers in ascending order, then all others."""
+    ranks = [(0, value) if _is_number(value) else (1, 0) for value in values]
+    return sorted(range(len(values)), key=lambda k: ranks[k])
 
 
 def _label(value: Any) -> str:
     text = f"{value:g}" if _is_number(value) else str(value)
-    is_short = len(text) <= _MOST_LETTERS
-    return text if is_short else f"{text[: _MOST_LETTERS - 1]}\N{HORIZONTAL ELLIPSIS}"
+    return text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS - 1]}…"

@@ -14,20 +14,16 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.parallel import Parallel, delayed
 
-from skliquid.arrays import Floats, Voters, Votes
-from skliquid.pools.answers import in_one_array, margins_of, probabilities_of, votes_of
-from skliquid.pools.capabilities import (
-    grows_trees,
-    learns_by_increments,
-    limited_to,
-    n_visits,
-    takes_sample_weight,
-)
-from skliquid.pools.pool import VoterPool
-from skliquid.rows import Rows
+from skliquid.delegation.arrays import Voters
+from skliquid.delegation.rows import Rows
+from skliquid.delegation.voter_pool import VoterPool
+from skliquid.pools.capabilities import grows_trees, learns_by_increments, limit_passes, n_visits
+from skliquid.pools.predictions import PREDICTIONS, DispatchingPool, stack_predictions
+from skliquid.pools.sampled_pool import index_weights
+from skliquid.validation.input import takes_sample_weight
 
 
-class EstimatorPool(VoterPool):
+class EstimatorPool(DispatchingPool):
     """Voters of any class; without ``partial_fit`` they are refitted on all rows seen so far.
 
     Threads pay where training takes long and releases Python's lock, as with trees.
@@ -43,62 +39,54 @@ class EstimatorPool(VoterPool):
         subspaces: NDArray[np.intp] | None = None,
         shared: dict[Any, Any] | None = None,
     ):
-        self.n_jobs = n_jobs
-        self._subspaces = subspaces
+        self.n_jobs, self._classes, self._subspaces = n_jobs, classes, subspaces
         self._n_voters = len(voters)
         self._unfitted = dict(enumerate(voters))
         self._by_increments = {i for i, voter in enumerate(voters) if learns_by_increments(voter)}
         self._fitted: dict[int, Any] = {}
-        self._classes = classes
         self._rows_so_far: Rows | None = None
         self._training_is_over = False
         self._n_expected: int | None = None
 
     def train(self, voters: Voters, rows: Rows) -> int:
-        increment = self._indexed_by_voter(voters, rows)
+        increment = index_weights(rows, voters, self._n_voters)
         so_far = self._remember(increment) if self._are_refitted(voters) else increment
 
-        def trained(voter: int) -> tuple[Any, int]:
+        def train_one(voter: int) -> tuple[Any, int]:
             unfitted = self._unfitted[voter]
-            if voter in self._by_increments:
-                fitted = self._fitted.get(voter)
-                # not fitted yet, or a dummy from when there was only one class
-                estimator = fitted if hasattr(fitted, "partial_fit") else clone(unfitted)
-                return _partially_fitted(estimator, self._seen(voter, increment), self._classes)
-            return _refitted(unfitted, self._seen(voter, so_far), self._classes, self.max_passes)
+            if voter not in self._by_increments:
+                return _refit(
+                    unfitted, self._rows_of(voter, so_far), self._classes, self.max_passes
+                )
+            fitted = self._fitted.get(voter)
+            # not fitted yet, or a dummy from when there was only one class
+            estimator = fitted if hasattr(fitted, "partial_fit") else clone(unfitted)
+            return _partial_fit(estimator, self._rows_of(voter, increment), self._classes)
 
-        with _on_increment(rows.n_rows):
-            return self._replace(voters, trained)
+        with _increment_context(rows.n_rows):
+            return self._replace(voters, train_one)
 
     def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
-        rows = self._indexed_by_voter(voters, rows)
+        rows = index_weights(rows, voters, self._n_voters)
         if self._are_refitted(voters):
             self._remember_all(voters, rows)
-        return self._replace(
-            voters,
-            lambda voter: _refitted(
-                self._unfitted[voter], self._seen(voter, rows), self._classes, max_passes
-            ),
-        )
 
-    def vote(self, voters: Voters, X: Any) -> Votes:
-        return self._ask(votes_of, voters, X)
+        def fit_one(voter: int) -> tuple[Any, int]:
+            own = self._rows_of(voter, rows)
+            return _refit(self._unfitted[voter], own, self._classes, max_passes)
 
-    def probabilities(self, voters: Voters, X: Any) -> Floats:
-        return self._ask(probabilities_of, voters, X)
+        return self._replace(voters, fit_one)
 
-    def margins(self, voters: Voters, X: Any) -> Floats:
-        return self._ask(margins_of, voters, X)
-
-    def _ask(self, answer_of: Callable[..., Any], voters: Voters, X: Any) -> NDArray[Any]:
-        def answer(voter: int) -> Any:
+    def _predict(self, method: str, voters: Voters, X: Any) -> NDArray[Any]:
+        def predict_one(voter: int) -> Any:
             # increments may lack a class or variation: a logarithm of zero is no concern then
             with np.errstate(divide="ignore", invalid="ignore"):
-                return answer_of(self._fitted[voter], self._features_of(voter, X), self._classes)
+                seen = self._features(voter, X)
+                return PREDICTIONS[method](self._fitted[voter], seen, self._classes)
 
         is_increment = X.shape[0] == self._n_expected
-        with _on_increment(X.shape[0]) if is_increment else nullcontext():
-            return in_one_array(self._for_each(voters, answer))
+        with _increment_context(X.shape[0]) if is_increment else nullcontext():
+            return stack_predictions(self._for_each(voters, predict_one))
 
     def expect(self, rows: Rows) -> None:
         self._n_expected = rows.n_rows
@@ -121,25 +109,18 @@ class EstimatorPool(VoterPool):
         vars(twin).update(_fitted=copy.deepcopy(self._fitted, memo))
         return twin
 
-    def _indexed_by_voter(self, voters: Voters, rows: Rows) -> Rows:
-        """Return the rows with weights, if each voter has its own, indexed by voter."""
-        if not rows.has_weights_per_voter:
-            return rows
-        weights = np.zeros((self._n_voters, rows.n_rows))
-        weights[voters] = rows.sample_weight
-        return rows._replace(sample_weight=weights)
+    def _rows_of(self, voter: int, rows: Rows) -> Rows:
+        """Return the rows with the features and weights of ``voter``."""
+        return rows.for_voter(voter)._replace(X=self._features(voter, rows.X))
 
-    def _seen(self, voter: int, rows: Rows) -> Rows:
-        """Return the features and weights of ``voter``."""
-        return rows.for_voter(voter)._replace(X=self._features_of(voter, rows.X))
-
-    def _features_of(self, voter: int, X: Any) -> Any:
+    def _features(self, voter: int, X: Any) -> Any:
         return X if self._subspaces is None else X[:, self._subspaces[voter]]
 
     def _are_refitted(self, voters: Voters) -> bool:
         return not self._by_increments.issuperset(voters.tolist())
 
     def _remember(self, increment: Rows) -> Rows:
+        """Append ``increment`` to the rows seen so far, and return all of them."""
         if self._rows_so_far is not None:
             self._rows_so_far = self._rows_so_far.followed_by(increment)
         elif self._training_is_over:
@@ -175,13 +156,13 @@ class EstimatorPool(VoterPool):
         n_jobs = min(effective_n_jobs(self.n_jobs), len(voters))
         if n_jobs == 1:
             return results(voters)
-        parts = np.array_split(voters, n_jobs)
-        at_once = Parallel(n_jobs=n_jobs, require="sharedmem")
-        return list(chain.from_iterable(at_once(delayed(results)(part) for part in parts)))
+        run = Parallel(n_jobs=n_jobs, require="sharedmem")
+        parts = run(delayed(results)(part) for part in np.array_split(voters, n_jobs))
+        return list(chain.from_iterable(parts))
 
 
 @contextmanager
-def _on_increment(n_rows: int) -> Iterator[None]:
+def _increment_context(n_rows: int) -> Iterator[None]:
     """Ignore the warning of many classes in few rows, and add a way out to errors."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The number of unique classes")
@@ -195,16 +176,15 @@ def _on_increment(n_rows: int) -> Iterator[None]:
             raise
 
 
-def _partially_fitted(estimator: Any, rows: Rows, classes: NDArray[Any]) -> tuple[Any, int]:
+def _partial_fit(estimator: Any, rows: Rows, classes: NDArray[Any]) -> tuple[Any, int]:
     """Return ``estimator`` after one pass over an increment, and the visits."""
     rows = rows if takes_sample_weight(estimator) else rows.repeated()
-    with np.errstate(divide="ignore", invalid="ignore"):  # as in vote
+    with np.errstate(divide="ignore", invalid="ignore"):  # as in predictions
         estimator.partial_fit(rows.X, classes[rows.y], classes=classes, **rows.weights_argument)
-    is_one_pass = not grows_trees(estimator)
-    return estimator, rows.n_rows if is_one_pass else n_visits(estimator, rows.n_rows)
+    return estimator, n_visits(estimator, rows.n_rows) if grows_trees(estimator) else rows.n_rows
 
 
-def _refitted(
+def _refit(
     estimator: Any, rows: Rows, classes: NDArray[Any], max_passes: int | None
 ) -> tuple[Any, int]:
     """Return a copy of ``estimator``, fitted from scratch, and the visits."""
@@ -215,6 +195,6 @@ def _refitted(
     # not every classifier can be fitted to one class
     has_classes = len(np.unique(rows.y)) > 1
     fitted = clone(estimator) if has_classes else DummyClassifier()
-    with limited_to(max_passes, fitted):
+    with limit_passes(fitted, max_passes):
         fitted.fit(rows.X, classes[rows.y], **rows.weights_argument)
     return fitted, n_visits(fitted, n_visited)

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
-from skliquid.arrays import Floats, Voters, Votes
-from skliquid.pools.answers import margins_of, probabilities_of, votes_of
-from skliquid.pools.pool import VoterPool
-from skliquid.rows import Rows
+from skliquid.delegation.arrays import Voters
+from skliquid.delegation.rows import Rows
+from skliquid.delegation.voter_pool import VoterPool
+from skliquid.pools.predictions import PREDICTIONS, DispatchingPool
 
-_MOST_NUMBERS_IN_FULL = 2**25  # more probabilities are kept in single precision
+_MAX_DOUBLES = 2**25  # more probabilities are cached in single precision
 
 
 @dataclass(frozen=True)
@@ -23,61 +23,49 @@ class FittedVoter:
     """A fitted classifier, and how to ask for its predictions."""
 
     estimator: Any
-    labels: NDArray[Any]  # what it predicts for each class: the classes, or numbers for them
+    labels: NDArray[Any]  # its prediction for each class: the class, or a number for it
     features: NDArray[np.intp] | None = None  # that it sees; None means all
     sees_numbers: bool = False  # whether it was fitted to arrays of floating-point numbers
 
     @property
-    def view(self) -> Callable[[Any], Any]:
-        """What converts rows as given into rows as it was fitted to.
+    def converter(self) -> Callable[[Any], Any]:
+        """A function that converts rows to the form that the estimator was fitted to.
 
         Rows stay as they are for an estimator that was fitted to a data frame, or to data without
         features, such as texts.
         """
         if self.sees_numbers:
-            return _as_numbers
-        was_fitted_to_array = not hasattr(self.estimator, "feature_names_in_") and hasattr(
-            self.estimator, "n_features_in_"
-        )
-        return _as_given if self.features is None and not was_fitted_to_array else _as_array
+            return _to_numbers
+        has_names = hasattr(self.estimator, "feature_names_in_")
+        was_fitted_to_array = not has_names and hasattr(self.estimator, "n_features_in_")
+        return _to_array if was_fitted_to_array or self.features is not None else _identity
 
-    def vote(self, X: Any) -> Votes:
-        """Return the positions of the classes that it predicts."""
-        votes = votes_of(self.estimator, self._seen(X), self.labels)
-        return votes.astype(np.min_scalar_type(len(self.labels) - 1))
-
-    def probabilities(self, X: Any) -> Floats:
-        """Return its class probabilities."""
-        return probabilities_of(self.estimator, self._seen(X), self.labels)
-
-    def margins(self, X: Any) -> Floats:
-        """Return its decision function, per class."""
-        return margins_of(self.estimator, self._seen(X), self.labels)
-
-    def _seen(self, X: Any) -> Any:
-        return X if self.features is None else X[:, self.features]
+    def predict(self, method: str, X: Any) -> NDArray[Any]:
+        """Return the votes, probabilities or margins for converted rows."""
+        seen = X if self.features is None else X[:, self.features]
+        found = PREDICTIONS[method](self.estimator, seen, self.labels)
+        return found.astype(np.min_scalar_type(len(self.labels) - 1)) if method == "vote" else found
 
 
 @dataclass(frozen=True)
-class KnownAnswers:
-    """Rows on which the answers are known, since fitted voters always answer the same.
+class PredictionCache:
+    """Predictions of fitted voters, in place of the rows: they never change.
 
-    ``answers`` are arrays by the name of the method that gives them, with one row per sample and
-    one column per voter of the pool.
+    There is one array per method of the pool, with one row per sample and one column per voter.
     """
 
-    answers: dict[str, NDArray[Any]]
+    by_method: dict[str, NDArray[Any]]
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Number of rows, and of voters."""
-        return next(iter(self.answers.values())).shape[:2]
+        return next(iter(self.by_method.values())).shape[:2]
 
-    def __getitem__(self, positions: Any) -> "KnownAnswers":
-        return KnownAnswers({name: found[positions] for name, found in self.answers.items()})
+    def __getitem__(self, positions: Any) -> "PredictionCache":
+        return PredictionCache({name: own[positions] for name, own in self.by_method.items()})
 
 
-class FittedPool(VoterPool):
+class FittedPool(DispatchingPool):
     """Voters that predict but do not train: training costs nothing and changes nothing."""
 
     is_fitted = True
@@ -85,18 +73,17 @@ class FittedPool(VoterPool):
     def __init__(self, voters: Sequence[FittedVoter]):
         self._voters = dict(enumerate(voters))
 
-    def known_answers(self, methods: Sequence[str], voters: Voters, X: Any) -> KnownAnswers:
-        """Return rows for which ``voters`` need not predict again; other voters are not asked."""
-        columns, known = self._columns(voters).tolist(), {}
+    def cache_predictions(self, methods: Sequence[str], voters: Voters, X: Any) -> PredictionCache:
+        """Return the predictions of ``voters`` for ``X``, to be passed in place of ``X``."""
+        columns, by_method = self._columns(voters).tolist(), {}
         for method in methods:
-            answers = self._answers(method, voters, X)
-            for column, answer in zip(columns, answers, strict=True):
-                if method not in known:
-                    shape = len(answer), len(self._voters), *answer.shape[1:]
-                    is_large = math.prod(shape) > _MOST_NUMBERS_IN_FULL and answer.dtype.kind == "f"
-                    known[method] = np.zeros(shape, np.float32 if is_large else answer.dtype)
-                known[method][:, column] = answer
-        return KnownAnswers(known)
+            for column, found in zip(columns, self._each(method, voters, X), strict=True):
+                if method not in by_method:
+                    shape = len(found), len(self._voters), *found.shape[1:]
+                    is_large = math.prod(shape) > _MAX_DOUBLES and found.dtype.kind == "f"
+                    by_method[method] = np.zeros(shape, np.float32 if is_large else found.dtype)
+                by_method[method][:, column] = found
+        return PredictionCache(by_method)
 
     def train(self, voters: Voters, rows: Rows) -> int:
         return 0
@@ -104,33 +91,23 @@ class FittedPool(VoterPool):
     def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
         return 0
 
-    def vote(self, voters: Voters, X: Any) -> Votes:
-        return self._ask("vote", voters, X)
+    def _predict(self, method: str, voters: Voters, X: Any) -> NDArray[Any]:
+        if isinstance(X, PredictionCache):
+            found = X.by_method[method][:, self._columns(voters)]
+            return np.ascontiguousarray(found.swapaxes(0, 1))
+        return np.stack(list(self._each(method, voters, X)))
 
-    def probabilities(self, voters: Voters, X: Any) -> Floats:
-        return self._ask("probabilities", voters, X)
-
-    def margins(self, voters: Voters, X: Any) -> Floats:
-        return self._ask("margins", voters, X)
-
-    def _ask(self, method: str, voters: Voters, X: Any) -> NDArray[Any]:
-        if isinstance(X, KnownAnswers):
-            known = X.answers[method][:, self._columns(voters)]
-            return np.ascontiguousarray(known.swapaxes(0, 1))
-        return np.stack(list(self._answers(method, voters, X)))
-
-    def _answers(self, method: str, voters: Voters, X: Any) -> Iterator[NDArray[Any]]:
-        """Yield the answers of each voter."""
+    def _each(self, method: str, voters: Voters, X: Any) -> Iterator[NDArray[Any]]:
+        """Yield the predictions of each voter."""
         asked = self.voters(voters)
-        seen = {view: view(X) for view in {voter.view for voter in asked}}
+        converted = {convert: convert(X) for convert in {voter.converter for voter in asked}}
         for voter in asked:
             with warnings.catch_warnings():  # raised before, once for all voters
                 warnings.filterwarnings("ignore", message="X does not have valid feature names")
-                answer = getattr(voter, method)(seen[voter.view])
-            yield answer
+                found = voter.predict(method, converted[voter.converter])
+            yield found
 
     def voters(self, voters: Voters) -> list[FittedVoter]:
-        """Return ``voters``, each with how to ask for its predictions."""
         return [self._voters[voter] for voter in voters.tolist()]
 
     def estimators(self, voters: Voters) -> list[Any]:
@@ -144,13 +121,13 @@ class FittedPool(VoterPool):
         return np.searchsorted(list(self._voters), voters)
 
 
-def _as_given(X: Any) -> Any:
+def _identity(X: Any) -> Any:
     return X
 
 
-def _as_array(X: Any, dtype: Any = None) -> Any:
+def _to_array(X: Any, dtype: Any = None) -> Any:
     return check_array(X, accept_sparse="csr", dtype=dtype, ensure_all_finite=False)
 
 
-def _as_numbers(X: Any) -> Any:
-    return _as_array(X, [np.float64, np.float32])
+def _to_numbers(X: Any) -> Any:
+    return _to_array(X, [np.float64, np.float32])

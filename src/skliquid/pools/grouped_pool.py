@@ -6,23 +6,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skliquid.arrays import Floats, Voters, Votes
+from skliquid.delegation.arrays import Voters
+from skliquid.delegation.rows import Rows
+from skliquid.delegation.voter_pool import VoterPool, VoterState, among
 from skliquid.diversity import FeatureMap, Views
-from skliquid.pools.learned import Learned, among
-from skliquid.pools.pool import VoterPool
-from skliquid.rows import Rows
+from skliquid.pools.predictions import DispatchingPool
 
 
 class Part(NamedTuple):
-    """Those of some voters that one pool holds."""
+    """The voters that one pool holds, of those asked for."""
 
-    k: int  # which pool
-    names: Voters  # by which it knows them
-    positions: Voters  # among those asked for
+    k: int  # position of the pool
+    names: Voters  # their indices in this pool
+    positions: Voters  # their positions among the voters asked for
 
 
 class Partition:
-    """Which pool holds which voter: ``members[k][i]`` is the one that the k-th knows as i."""
+    """Which pool holds which voter: ``members[k][i]`` is voter i of the k-th pool."""
 
     def __init__(self, members: Sequence[Sequence[int] | Voters]):
         n_voters = sum(map(len, members))
@@ -33,12 +33,12 @@ class Partition:
         self._last: tuple[Voters | None, list[Part]] = None, []
 
     def names(self, k: int, voters: Voters) -> Voters:
-        """Return the names of those of ``voters`` that the ``k``-th pool holds."""
+        """Return the indices in the ``k``-th pool of those ``voters`` that it holds."""
         names: Voters = self._names[voters[self._pool_of[voters] == k]]
         return names
 
     def members(self, k: int) -> Voters:
-        """Return the voters of the ``k``-th pool, in the order of their names there."""
+        """Return the voters of the ``k``-th pool, in the order of their indices there."""
         voters = np.flatnonzero(self._pool_of == k)
         return voters[np.argsort(self._names[voters])]
 
@@ -55,11 +55,10 @@ class Partition:
         return self.__dict__ | {"_last": (None, [])}
 
 
-class GroupedPool(VoterPool):
-    """Several pools, each with some of the voters.
+class GroupedPool(DispatchingPool):
+    """Several pools, each with its voters and their feature map.
 
-    Each comes with its voters, ``voters[i]`` being the one that the pool knows as i, and with the
-    feature map through which they see the rows, or None.
+    ``voters[i]`` is voter i of its pool. The map is None where voters see the rows themselves.
     """
 
     def __init__(self, pools: Sequence[tuple[VoterPool, Sequence[int], FeatureMap | None]]):
@@ -69,28 +68,18 @@ class GroupedPool(VoterPool):
         self._views = Views()
 
     def train(self, voters: Voters, rows: Rows) -> int:
-        return sum(pool.train(names, seen) for pool, names, seen, _ in self._seen(voters, rows))
+        return sum(pool.train(names, own) for pool, names, own in self._split_rows(voters, rows))
 
     def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
-        parts = self._seen(voters, rows)
-        return sum(pool.finish(names, seen, max_passes) for pool, names, seen, _ in parts)
-
-    def vote(self, voters: Voters, X: Any) -> Votes:
-        return self._ask("vote", voters, X)
-
-    def probabilities(self, voters: Voters, X: Any) -> Floats:
-        return self._ask("probabilities", voters, X)
-
-    def margins(self, voters: Voters, X: Any) -> Floats:
-        return self._ask("margins", voters, X)
+        parts = self._split_rows(voters, rows)
+        return sum(pool.finish(names, own, max_passes) for pool, names, own in parts)
 
     def expect(self, rows: Rows) -> None:
         self._views.keep(rows.X)
         for pool in self.pools:
             pool.expect(rows)
 
-    def _ask(self, method: str, voters: Voters, X: Any) -> NDArray[Any]:
-        """Return the answers of all pools, one for each of ``voters``."""
+    def _predict(self, method: str, voters: Voters, X: Any) -> NDArray[Any]:
         parts = self._partition.split(voters)
         views = self._views.through([self.maps[part.k] for part in parts], X)
         found: list[NDArray[Any]] = [
@@ -99,11 +88,10 @@ class GroupedPool(VoterPool):
         ]
         if len(found) == 1:
             return found[0]
-        dtype = np.result_type(*found)
-        answers = np.empty((len(voters), *found[0].shape[1:]), dtype=dtype)
-        for (_, _, positions), answer in zip(parts, found, strict=True):
-            answers[positions] = answer
-        return answers
+        predictions = np.empty((len(voters), *found[0].shape[1:]), dtype=np.result_type(*found))
+        for (_, _, positions), own in zip(parts, found, strict=True):
+            predictions[positions] = own
+        return predictions
 
     def estimators(self, voters: Voters) -> list[Any]:
         estimators: list[Any] = [None] * len(voters)
@@ -121,25 +109,23 @@ class GroupedPool(VoterPool):
         self._views.clear()
         return self
 
-    def learned(self, voters: Voters) -> list[Learned]:
+    def state_of(self, voters: Voters) -> list[VoterState]:
         return [
             part.renamed(positions)
             for k, names, positions in self._partition.split(voters)
-            for part in self.pools[k].learned(names)
+            for part in self.pools[k].state_of(names)
         ]
 
-    def restore(self, parts: Sequence[Learned]) -> None:
+    def load_state(self, parts: Sequence[VoterState]) -> None:
         for k, pool in enumerate(self.pools):
             if own := among(parts, self._partition.members(k)):
-                pool.restore(own)
+                pool.load_state(own)
 
-    def _seen(self, voters: Voters, rows: Rows) -> Iterator[tuple[VoterPool, Voters, Rows, Voters]]:
-        """Yield each pool with its voters, what they see, and their positions in ``voters``."""
-        parts, weights = self._partition.split(voters), rows.sample_weight
-        if weights is None or weights.ndim == 1:
+    def _split_rows(self, voters: Voters, rows: Rows) -> Iterator[tuple[VoterPool, Voters, Rows]]:
+        """Yield each pool with its voters and the rows as they see them."""
+        parts = self._partition.split(voters)
+        if not rows.has_weights_per_voter:
             self._views.keep(rows.X)
         views = self._views.through([self.maps[part.k] for part in parts], rows.X)
         for (k, names, positions), X in zip(parts, views, strict=True):
-            is_shared = weights is None or weights.ndim == 1
-            own = rows if is_shared else rows.for_voters(positions)
-            yield self.pools[k], names, own._replace(X=X), positions
+            yield self.pools[k], names, rows.for_voters(positions)._replace(X=X)

@@ -4,23 +4,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skliquid.arrays import Floats, Voters, Votes
+from skliquid.delegation.arrays import Voters
+from skliquid.delegation.increments import slices
+from skliquid.delegation.rows import Rows
+from skliquid.delegation.voter_pool import VoterPool, VoterState
 from skliquid.diversity import Sample
-from skliquid.increments import slices
-from skliquid.pools.learned import Learned
-from skliquid.pools.pool import VoterPool
-from skliquid.rows import Rows
+from skliquid.pools.predictions import DispatchingPool
 
-_MOST_NUMBERS_AT_ONCE = 2**24
+_MAX_NUMBERS = 2**24  # weights of rows that are drawn at once
 
 
-class SampledPool(VoterPool):
+class SampledPool(DispatchingPool):
     """Online bagging: how often a voter sees a row is drawn when the row arrives.
 
-    With replacement the count follows a Poisson distribution, to which a bootstrap of many rows
-    converges; without, it is 0 or 1. Every voter has a generator with its own seed, so that its
-    sample depends on nothing but this seed and the rows.
+    With replacement the count follows a Poisson distribution, the limit of a bootstrap of many
+    rows; without, it is 0 or 1. Every voter has a generator with its own seed, so that its sample
+    depends only on this seed and the rows.
     """
 
     def __init__(self, pool: VoterPool, seeds: Sequence[int], sample: Sample):
@@ -28,21 +29,16 @@ class SampledPool(VoterPool):
         self._generators = dict(enumerate(map(np.random.default_rng, seeds)))
 
     def train(self, voters: Voters, rows: Rows) -> int:
-        return self.pools[0].train(voters, self._sampled(voters, rows))
+        return self.pools[0].train(voters, self._draw(voters, rows))
 
     def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
-        cuts = slices(len(voters), max(_MOST_NUMBERS_AT_ONCE // rows.n_rows, 1))
+        cuts = slices(len(voters), max(_MAX_NUMBERS // rows.n_rows, 1))
         finish, parts = self.pools[0].finish, [voters[cut] for cut in cuts]
-        return sum(finish(part, self._sampled(part, rows), max_passes) for part in parts)
+        return sum(finish(part, self._draw(part, rows), max_passes) for part in parts)
 
-    def vote(self, voters: Voters, X: Any) -> Votes:
-        return self.pools[0].vote(voters, X)
-
-    def probabilities(self, voters: Voters, X: Any) -> Floats:
-        return self.pools[0].probabilities(voters, X)
-
-    def margins(self, voters: Voters, X: Any) -> Floats:
-        return self.pools[0].margins(voters, X)
+    def _predict(self, method: str, voters: Voters, X: Any) -> NDArray[Any]:
+        predictions: NDArray[Any] = getattr(self.pools[0], method)(voters, X)
+        return predictions
 
     def expect(self, rows: Rows) -> None:
         self.pools[0].expect(rows)
@@ -55,27 +51,33 @@ class SampledPool(VoterPool):
         self._generators = {voter: self._generators[voter] for voter in voters.tolist()}
         return self
 
-    def learned(self, voters: Voters) -> list[Learned]:
+    def state_of(self, voters: Voters) -> list[VoterState]:
         generators = [self._generators[voter] for voter in voters.tolist()]
-        own = Learned("samples", np.arange(len(voters)), {"generators": generators})
-        return [*self.pools[0].learned(voters), own]
+        own = VoterState("samples", np.arange(len(voters)), {"generators": generators})
+        return [*self.pools[0].state_of(voters), own]
 
-    def restore(self, parts: Sequence[Learned]) -> None:
-        self.pools[0].restore([part for part in parts if part.kind != "samples"])
-        self._generators = {
-            voter: generator
-            for part in parts
-            if part.kind == "samples"
-            for voter, generator in zip(part.voters.tolist(), part.own["generators"], strict=True)
-        }
+    def load_state(self, parts: Sequence[VoterState]) -> None:
+        self.pools[0].load_state([part for part in parts if part.pool != "samples"])
+        self._generators = {}
+        for part in (part for part in parts if part.pool == "samples"):
+            self._generators |= zip(part.voters.tolist(), part.own["generators"], strict=True)
 
-    def _sampled(self, voters: Voters, rows: Rows) -> Rows:
+    def _draw(self, voters: Voters, rows: Rows) -> Rows:
         """Return the rows with the number of times that each voter sees them as weights."""
-        share, bootstrap = self._sample
-        counts = np.empty((len(voters), rows.n_rows))
-        for k, voter in enumerate(voters.tolist()):
-            rng, n = self._generators[voter], rows.n_rows
-            counts[k] = rng.poisson(share, n) if bootstrap else rng.random(n) < share
+        (share, bootstrap), n = self._sample, rows.n_rows
+        counts = np.empty((len(voters), n))
+        for own, voter in zip(counts, voters.tolist(), strict=True):
+            rng = self._generators[voter]
+            own[:] = rng.poisson(share, n) if bootstrap else rng.random(n) < share
         counts[~counts.any(axis=1)] = 1  # no voter can learn from an empty sample
         weights = counts if rows.sample_weight is None else counts * rows.sample_weight
         return rows._replace(sample_weight=weights)
+
+
+def index_weights(rows: Rows, voters: Voters, n_voters: int) -> Rows:
+    """Return the rows with weights, if each voter has its own, indexed by voter."""
+    if not rows.has_weights_per_voter:
+        return rows
+    weights = np.zeros((n_voters, rows.n_rows))
+    weights[voters] = rows.sample_weight
+    return rows._replace(sample_weight=weights)

@@ -1,4 +1,4 @@
-"""CSV files, a few thousand rows at a time."""
+"""CSV format: column types, row counts and batches of rows of CSV files."""
 
 import re
 from collections.abc import Iterator
@@ -8,14 +8,17 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import csv
 
-from skliquid.datasets.csv_dialect import FIRST_BYTES, Dialect, GivenDialect, find_dialect
-from skliquid.datasets.table import MISSING
-from skliquid.streams.column_types import ARROW_TYPES, ColumnTypes, file_column_types, way_out
-from skliquid.streams.reason import reason
+from skliquid.datasets.csv_dialect import FIRST_BYTES, MISSING, Dialect, GivenDialect, find_dialect
+from skliquid.streams.column_types import (
+    ARROW_TYPES,
+    ColumnTypes,
+    file_column_types,
+    reason,
+    way_out,
+)
 
 _BLOCK = 1 << 20
-_FIRST_BLOCK = 8 << 20
-"""Bytes from which the types of columns are inferred."""
+_FIRST_BLOCK = 8 << 20  # bytes from which the types of columns are inferred
 _READ_AS = ARROW_TYPES | {"id": pa.string()}
 _ERRORS = (pa.ArrowException, OSError, UnicodeError)
 _OTHER_ENCODING = (
@@ -32,29 +35,28 @@ class CsvFormat:
     _dialects: dict[Path, Dialect] = field(default_factory=dict)
 
     def dialect(self, path: Path) -> Dialect:
-        """Return how a file is written."""
+        """Return the dialect of a file."""
         if path not in self._dialects:
             try:
-                with _bytes_of(path) as file:
+                with _open_bytes(path) as file:
                     first_bytes = file.read(FIRST_BYTES)
             except _ERRORS as error:
-                raise ValueError(self._explained(error, path, {}, 0)) from error
+                raise ValueError(self._explain(error, path, {}, 0)) from error
             is_whole = len(first_bytes) < FIRST_BYTES
             self._dialects[path] = find_dialect(first_bytes, self.given, path, is_whole=is_whole)
         return self._dialects[path]
 
     def read_types(self, path: Path) -> ColumnTypes:
-        """Return what each column holds, inferred from the first eight megabytes."""
-        dialect = self.dialect(path)
+        """Return the type of each column, inferred from the first eight megabytes."""
         try:
-            with _opened(path, dialect, {}, _FIRST_BLOCK) as reader:
+            with _open(path, self.dialect(path), {}, _FIRST_BLOCK) as reader:
                 _check_text(reader.schema, path)
                 return file_column_types(reader.schema, path)
         except _ERRORS as error:
-            raise ValueError(self._explained(error, path, {}, 0)) from error
+            raise ValueError(self._explain(error, path, {}, 0)) from error
 
     def count_rows(self, path: Path) -> int:
-        """Return the number of rows, for which the whole file is read."""
+        """Return the number of rows, after reading the whole file."""
         first = next(iter(self.read_types(path)))
         return sum(len(batch) for batch in self.read_batches(path, {first: "text"}, 0))
 
@@ -64,21 +66,21 @@ class CsvFormat:
         """Yield the rows from ``start`` on, in their order; other columns are not converted."""
         n_read = 0
         try:
-            with _opened(path, self.dialect(path), column_types, _BLOCK) as reader:
+            with _open(path, self.dialect(path), column_types, _BLOCK) as reader:
                 for batch in reader:
                     if start < n_read + len(batch):
                         yield batch.slice(max(start - n_read, 0))
                     n_read += len(batch)
         except _ERRORS as error:
-            raise ValueError(self._explained(error, path, column_types, n_read)) from error
+            raise ValueError(self._explain(error, path, column_types, n_read)) from error
 
-    def _explained(
+    def _explain(
         self, error: BaseException, path: Path, column_types: ColumnTypes, n_read: int
     ) -> str:
         column = re.search(r"In CSV column #(\d+)", str(error))
         value = re.search(r"invalid value '(.*)'", str(error), flags=re.DOTALL)
         if column is None or value is None:
-            return _unreadable(error, path, self._dialects.get(path), n_read)
+            return _explain_other(error, path, self._dialects.get(path), n_read)
         name = list(self.read_types(path))[int(column[1])]
         other_mark = "." if self.dialect(path).decimal == "," else ","
         is_marked = re.fullmatch(rf"\s*[+-]?\d*{re.escape(other_mark)}\d+\s*", value[1])
@@ -90,7 +92,7 @@ class CsvFormat:
         )
 
 
-def _unreadable(error: BaseException, path: Path, dialect: Dialect | None, n_read: int) -> str:
+def _explain_other(error: BaseException, path: Path, dialect: Dialect | None, n_read: int) -> str:
     problem = f"{path} cannot be read some rows after row {n_read} ({reason(error)})"
     if isinstance(error, UnicodeError) or "UTF8" in str(error):
         encoding = dialect.encoding if dialect else "utf-8"
@@ -104,7 +106,7 @@ def _unreadable(error: BaseException, path: Path, dialect: Dialect | None, n_rea
 
 
 def _check_text(schema: pa.Schema, path: Path) -> None:
-    """Raise if bytes are not UTF-8, which makes a column one of bytes, or its name unreadable."""
+    """Raise if bytes are not UTF-8: the type of a column is then binary, or a name unreadable."""
     try:
         columns = zip(schema.names, schema.types, strict=True)
         invalid = [f"column {name!r}" for name, t in columns if pa.types.is_binary(t)]
@@ -117,16 +119,16 @@ def _check_text(schema: pa.Schema, path: Path) -> None:
         )
 
 
-def _bytes_of(path: Path) -> pa.NativeFile:
+def _open_bytes(path: Path) -> pa.NativeFile:
     is_compressed = path.name.lower().endswith(".gz")
     return pa.input_stream(path, compression="gzip" if is_compressed else None)
 
 
-def _opened(
+def _open(
     path: Path, dialect: Dialect, column_types: ColumnTypes, block_size: int
 ) -> csv.CSVStreamingReader:
     return csv.open_csv(
-        _bytes_of(path),
+        _open_bytes(path),
         read_options=csv.ReadOptions(
             block_size=block_size, encoding=dialect.encoding, skip_rows=dialect.n_skipped
         ),

@@ -1,15 +1,15 @@
-"""locked: one process at a time writes a file, and a file beside it says which."""
+"""Lock: one process at a time writes a file, and a lock file beside it names the process."""
 
 import errno
 import os
 import socket
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
-from skliquid.user_warnings import warn_user
+from skliquid.validation.user_warnings import warn_user
 
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
 _LENGTH = 200
@@ -19,7 +19,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def _lock(descriptor: int) -> None:
-        os.lseek(descriptor, _LENGTH, os.SEEK_SET)  # what precedes it can be read by others
+        os.lseek(descriptor, _LENGTH, os.SEEK_SET)  # the bytes before it can be read by others
         msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         os.lseek(descriptor, 0, os.SEEK_SET)
 else:
@@ -30,16 +30,16 @@ else:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def file_lock(path: Path) -> Iterator[None]:
     """Return a context for one writer of ``path`` at a time; a second one raises at once.
 
     The file ``path.lock`` names the process, the machine and the time. The operating system unlocks
     it when that process ends, even if it is killed; a lock file that is left behind locks nothing.
     """
     lock = path.with_name(f"{path.name}.lock")
-    descriptor = _taken(lock, path)
+    descriptor = _acquire(lock, path)
     try:
-        _write_who(descriptor, lock)
+        _write_holder(descriptor, lock)
         yield
     finally:
         if os.name == "posix":  # elsewhere a file that is open cannot be removed
@@ -47,19 +47,20 @@ def locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _taken(lock: Path, path: Path) -> int:
-    """Return the descriptor of the lock file, which is locked where that is possible."""
+def _acquire(lock: Path, path: Path) -> int:
+    """Return the descriptor of the lock file, locked if the file system allows it."""
     while True:
-        descriptor = _opened(lock)
+        with _name_in_errors(lock):
+            descriptor = os.open(lock, _FLAGS, 0o666)
         try:
             _lock(descriptor)
         except OSError as error:
             if error.errno in _HELD:
-                who = _who(descriptor)
+                holder = _read_holder(descriptor)
                 os.close(descriptor)
                 raise BlockingIOError(
-                    f"One training at a time can write {path}: {who} has not ended. Wait for it, "
-                    "stop it, or give another path."
+                    f"One training at a time can write {path}: {holder} has not ended. Wait for "
+                    "it, stop it, or give another path."
                 ) from error
             warn_user(
                 f"{lock} cannot be locked here ({error.strerror}). Make sure that no other "
@@ -71,13 +72,8 @@ def _taken(lock: Path, path: Path) -> int:
         os.close(descriptor)  # its last holder has removed it meanwhile
 
 
-def _opened(lock: Path) -> int:
-    with _naming(lock):
-        return os.open(lock, _FLAGS, 0o666)
-
-
 @contextmanager
-def _naming(lock: Path) -> Iterator[None]:
+def _name_in_errors(lock: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -85,21 +81,32 @@ def _naming(lock: Path) -> Iterator[None]:
 
 
 def _is_current(descriptor: int, lock: Path) -> bool:
-    try:
+    with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(descriptor), lock.stat())
-    except FileNotFoundError:
-        return False
+    return False
 
 
-def _write_who(descriptor: int, lock: Path) -> None:
+def _write_holder(descriptor: int, lock: Path) -> None:
     now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
-    words = f"process {os.getpid()} on {socket.gethostname()}, started {now},"
-    with _naming(lock):
+    holder = f"process {os.getpid()} on {socket.gethostname()}, started {now},"
+    with _name_in_errors(lock):
         os.ftruncate(descriptor, 0)
-        os.write(descriptor, words.encode()[:_LENGTH])
+        os.write(descriptor, holder.encode()[:_LENGTH])
 
 
-def _who(descriptor: int) -> str:
-    """Return who holds the lock; the file may hold anything."""
-    words = os.read(descriptor, _LENGTH).decode(errors="replace")
-    return "".join(filter(str.isprintable, words)) or "another process"
+def _read_holder(descriptor: int) -> str:
+    """Return the process that holds the lock; the file may hold anything."""
+    text = os.read(descriptor, _LENGTH).decode(errors="replace")
+    return "".join(filter(str.isprintable, text)) or "another process"
+
+
+def check_owner(path: Path, *, parameter: str) -> None:
+    """Raise unless the file belongs to the user; some file systems have no useful modes."""
+    if sys.platform == "win32":  # owners are not numbers
+        return
+    owner, user = path.stat().st_uid, os.geteuid()
+    if owner != user:
+        raise PermissionError(
+            f"{parameter} must belong to you, user {user}: {path} belongs to user {owner}. Copy it "
+            "if you trust that user, or start from scratch with restart=True (--restart)."
+        )

@@ -1,4 +1,4 @@
-"""StreamedModel: the result of training on a file, saved and used for predictions."""
+"""StreamedModel: the result of training on a file, with predictions for other files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,42 +10,39 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skliquid.arrays import Floats
-from skliquid.datasets.columns import check_column
 from skliquid.datasets.csv_dialect import GivenDialect
+from skliquid.datasets.table import check_column
+from skliquid.delegation.arrays import Floats
+from skliquid.delegation.votes import winner
 from skliquid.ensemble import LiquidEnsembleClassifier
-from skliquid.model_file import ModelFileError, load, save
-from skliquid.streams.casting import with_booleans
-from skliquid.streams.column_types import ColumnType, ColumnTypes
-from skliquid.streams.encoding import Encoding
-from skliquid.streams.files import DataFiles
-from skliquid.streams.unseen import Unseen, unseen_in
-from skliquid.voting import winner
+from skliquid.files import fields
+from skliquid.files.container import ModelFileError
+from skliquid.files.saving import load, save
+from skliquid.files.table_encoders import output_width
+from skliquid.files.values import stored_type
+from skliquid.streams.column_encoding import Encoding, Unseen, find_unseen
+from skliquid.streams.column_types import ARROW_TYPES, ColumnType, ColumnTypes, booleans_as_text
+from skliquid.streams.data_files import DataFiles
 
 _ROWS_AT_ONCE = 8192
 _ID: ColumnType = "id"
-_INTERCHANGEABLE = ({"code", "number"}, {"code", "text"})
-"""Types of columns in Parquet files of which each can be read as the other."""
+_INTERCHANGEABLE = ({"code", "number"}, {"code", "text"})  # types in Parquet files
 
 
 class Predictions(NamedTuple):
-    """The classes and class probabilities of some rows, compared with their labels.
-
-    ``ids`` are the columns that were asked for. ``n_labelled`` rows have a label; ``n_correct`` of
-    them were predicted correctly, and ``n_unknown`` have a label that is not a class of the model.
-    ``unseen`` are the categories that the model does not know, by column.
-    """
+    """The predictions for a batch of rows, compared with their labels."""
 
     classes: NDArray[Any]
     probabilities: Floats
-    ids: pa.Table
-    unseen: Mapping[str, Unseen]
-    n_correct: int = 0
-    n_labelled: int = 0
-    n_unknown: int = 0
+    ids: pa.Table  # the id columns
+    unseen: Mapping[str, Unseen]  # categories that the model does not know, by column
+    n_correct: int = 0  # rows whose label was predicted
+    n_labelled: int = 0  # rows with a label
+    n_unknown: int = 0  # rows with a label that is not a class of the model
 
 
 @dataclass(eq=False)
@@ -57,7 +54,7 @@ class StreamedModel:
     ensemble : LiquidEnsembleClassifier
         The ensemble.
     encoding : Encoding
-        The columns that are used, and how they become numbers.
+        The columns that are used, and their encoding as numbers.
     classes : array
         The classes, sorted.
     target, target_type : str
@@ -67,7 +64,7 @@ class StreamedModel:
     left_out : list of str
         Columns that are not used.
     settings : dict
-        Hashes of all that the bits depend on, if there was a checkpoint.
+        Hashes of all settings and data on which the bits depend, if there was a checkpoint.
     n_rows, n_scored, n_correct : int
         Number of rows read, predicted before training on them, and predicted correctly.
     confusion : array of shape (n_classes, n_classes) or None
@@ -103,9 +100,8 @@ class StreamedModel:
     @property
     def pipeline(self) -> Pipeline:
         """The same model as a scikit-learn pipeline for data frames."""
-        booleans = FunctionTransformer(
-            with_booleans, kw_args={"column_types": self.encoding.column_types}
-        )
+        types = {"column_types": self.encoding.column_types}
+        booleans = FunctionTransformer(booleans_as_text, kw_args=types)
         steps = [("booleans", booleans), ("encoder", self.encoding.encoder)]
         return Pipeline([*steps, ("classifier", self.ensemble)])
 
@@ -122,17 +118,17 @@ class StreamedModel:
         decimal: str | None = None,
         encoding: str | None = None,
     ) -> Iterator[Predictions]:
-        """Yield the predictions for a Parquet or CSV file, or a folder, some rows at a time.
+        """Yield the predictions for a Parquet or CSV file, or a folder, in batches of rows.
 
         It must have the columns of the training data. The target is optional, and other columns
-        are ignored. Without rows, there is one part without rows.
+        are ignored. If there are no rows, one batch without rows is yielded.
 
         Parameters
         ----------
         path, separator, decimal, encoding
-            The data, as in :func:`increments_from`; it need not be written like that of training.
+            The data, as in :func:`increments_from`; its format may differ from that of training.
         ids : sequence of str, default=None
-            Columns to keep beside the predictions; None means the ids of training that are there.
+            Columns to keep beside the predictions; None means the ids of training that it has.
         """
         given = GivenDialect(separator, decimal, encoding)
         columns = DataFiles(path, given=given).column_types
@@ -153,12 +149,12 @@ class StreamedModel:
         self, files: DataFiles, column_types: ColumnTypes, ids: list[str]
     ) -> Iterator[Predictions]:
         known, is_empty = self.encoding.categories, True
-        for table, where in files.tables(column_types, _ROWS_AT_ONCE):
+        for table, locate in files.tables(column_types, _ROWS_AT_ONCE):
             is_empty = False
-            probabilities = self.ensemble.predict_proba(self.encoding.encode(table, where))
+            probabilities = self.ensemble.predict_proba(self.encoding.encode(table, locate))
             classes = self.ensemble.classes_[winner(probabilities)]
             counts = self._counts(classes, table) if self.target in column_types else (0, 0, 0)
-            unseen = unseen_in(table, known)
+            unseen = find_unseen(table, known)
             yield Predictions(classes, probabilities, table.select(ids), unseen, *counts)
         if is_empty:
             classes = self.ensemble.classes_
@@ -166,7 +162,7 @@ class StreamedModel:
             yield Predictions(classes[:0], np.empty((0, len(classes))), no_ids, {})
 
     def _counts(self, classes: NDArray[Any], table: pa.Table) -> tuple[int, int, int]:
-        """Return how many rows are predicted correctly, are labelled, and have an unknown label."""
+        """Return the numbers of correct predictions, of labels, and of unknown labels."""
         labels = table[self.target]
         is_labelled = ~pc.is_null(labels, nan_is_null=True).to_numpy()
         present = labels.to_numpy()[is_labelled]
@@ -206,10 +202,61 @@ def load_model(path: str | PathLike[str], *, parameter: str = "model") -> Stream
         raise FileNotFoundError(
             f"{parameter} must be an existing file: {path} is not. Correct the path."
         )
-    found = load(path)
-    if not isinstance(found, StreamedModel):
+    model = load(path)
+    if not isinstance(model, StreamedModel):
         raise ModelFileError(
             f"{parameter} must be a file that 'skliquid train' wrote: {path} holds a "
-            f"{type(found).__name__}. Use skliquid.load in Python."
+            f"{type(model).__name__}. Use skliquid.load in Python."
         )
-    return found
+    return model
+
+
+# Model files
+
+
+def _encoding(column_types: dict[str, Any], encoder: Any, n_features: int) -> Encoding:
+    parts = [columns for _, _, columns in encoder.transformers]
+    is_known = [column_types.get(name) in ARROW_TYPES for columns in parts for name in columns]
+    if len(parts) != 2 or len(is_known) != len(column_types) or not all(is_known):
+        raise fields.InvalidField("an encoding of numbers and categories, whose types are known")
+    if [columns for _, _, columns in encoder.transformers_[:2]] != parts:
+        raise fields.InvalidField("an encoding that was fitted to its columns")
+    if (width := output_width(encoder)) != n_features:
+        raise fields.InvalidField(f"an encoding with {n_features} features: got {width}")
+    return Encoding(column_types, encoder, n_features)
+
+
+def _model(**parts: Any) -> StreamedModel:
+    model = StreamedModel(**parts)
+    if model.ensemble.__sklearn_is_fitted__():
+        is_same = np.array_equal(model.ensemble.classes_, model.classes)
+        if not is_same or model.ensemble.n_features_in_ != model.encoding.n_features:
+            raise fields.InvalidField("a model with an ensemble of its classes and features")
+    return model
+
+
+STREAM_TYPES = [
+    stored_type(
+        Encoding,
+        _encoding,
+        column_types=fields.DictOf(fields.Text()),
+        encoder=fields.InstanceOf(ColumnTransformer),
+        n_features=fields.Integer(1),
+    ),
+    stored_type(
+        StreamedModel,
+        _model,
+        ensemble=fields.InstanceOf(LiquidEnsembleClassifier),
+        encoding=fields.InstanceOf(Encoding),
+        classes=fields.Labels(),
+        target=fields.Text(),
+        target_type=fields.Text(("number", "text", "boolean")),
+        chosen_types=fields.DictOf(fields.Text()),
+        left_out=fields.ListOf(fields.Text()),
+        settings=fields.DictOf(fields.Text()),
+        n_rows=fields.Integer(),
+        n_scored=fields.Integer(),
+        n_correct=fields.Integer(),
+        confusion=fields.Maybe(fields.integers("n_classes", "n_classes")),
+    ),
+]

@@ -7,15 +7,11 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from skliquid import native
-from skliquid.arrays import Floats, compact
-from skliquid.voters.one_hot import bundled
+from skliquid.delegation.arrays import Floats, compact
+from skliquid.validation.limits import MAX_SPARSE_CELLS
+from skliquid.voters.one_hot import ColumnTypes, bundle
 
-ROWS_FOR_EDGES = 2_000
-"""From how many rows edges are computed, at most; they are taken at equal distances."""
-
-MOST_SPARSE_CELLS = 2**31
-"""How many cells a sparse matrix may have, zeros included: bins take one byte each."""
-
+ROWS_FOR_EDGES = 2_000  # at most, at equal distances
 _CELLS_FOR_EDGES = 2**25
 _COLUMNS_AT_ONCE = 256
 
@@ -25,10 +21,10 @@ class BinnedRows(NamedTuple):
 
     bins: NDArray[np.uint8]  # one row per column
     edges: Floats  # one row per column
-    kinds: NDArray[np.uint8]  # what each column holds: see one_hot
+    column_types: ColumnTypes  # see one_hot
     y: NDArray[np.int32]  # classes from 0
     weights: Floats  # one row for each set of weights; none if all rows count the same
-    features: NDArray[np.int32] | None = None  # that each bin of a column stands for, if several
+    features: NDArray[np.int32] | None = None  # the feature of each bin, if columns have several
 
     @property
     def n_rows(self) -> int:
@@ -46,30 +42,24 @@ class BinnedRows(NamedTuple):
         return self.n_columns if self.features is None else int(self.features.max()) + 1
 
     @classmethod
-    def of(
+    def from_rows(
         cls,
         X: Any,
         y: NDArray[Any],
         weights: Floats | None,
-        categorical: NDArray[np.bool_],
+        is_categorical: NDArray[np.bool_],
         n_threads: int = 1,
     ) -> "BinnedRows":
         """Put rows into bins made for them."""
-        edges = edges_of(X, categorical)
+        edges = edges_of(X, is_categorical)
+        bins, column_types = bins_of(X, edges, n_threads), is_categorical.astype(np.uint8)
+        bins, edges, column_types, features = bundle(bins, edges, column_types)
         sets = np.empty((0, len(y))) if weights is None else weights.reshape(-1, len(y))
-        bins = bins_of(X, edges, n_threads)
-        bins, edges, kinds, features = bundled(bins, edges, categorical.astype(np.uint8))
-        return cls(
-            bins,
-            edges,
-            kinds,
-            compact(y, np.int32),
-            compact(sets, np.float64),
-            features,
-        )
+        y, sets = compact(y, np.int32), compact(sets, np.float64)
+        return cls(bins, edges, column_types, y, sets, features)
 
 
-def edges_of(X: Any, categorical: NDArray[np.bool_]) -> Floats:
+def edges_of(X: Any, is_categorical: NDArray[np.bool_]) -> Floats:
     """Return the edges between the bins of each column, and infinity behind the last.
 
     Where a column has at most 63 different values, each has a bin of its own.
@@ -84,12 +74,13 @@ def edges_of(X: Any, categorical: NDArray[np.bool_]) -> Floats:
     n_used = min(ROWS_FOR_EDGES, max(_CELLS_FOR_EDGES // n_columns, 500))
     sample = X[:: max(-(-n_rows // n_used), 1)]
     edges = np.full((n_columns, native.MOST_EDGES), np.inf)
-    edges[categorical] = np.arange(native.MOST_EDGES) + 0.5  # categories are numbers from 0
+    edges[is_categorical] = np.arange(native.MOST_EDGES) + 0.5  # categories are numbers from 0
     for start in range(0, n_columns, _COLUMNS_AT_ONCE):
-        part = _dense(sample[:, start : start + _COLUMNS_AT_ONCE])
-        by_column = np.sort(np.ascontiguousarray(part.T, dtype=np.float64), axis=1)
+        part = sample[:, start : start + _COLUMNS_AT_ONCE]
+        dense = np.asarray(part.toarray() if hasattr(part, "toarray") else part)
+        by_column = np.sort(np.ascontiguousarray(dense.T, dtype=np.float64), axis=1)
         for column, values in enumerate(by_column, start):
-            if not categorical[column]:
+            if not is_categorical[column]:
                 n_known = np.searchsorted(values, np.nan)  # missing values are sorted to the end
                 found = _edges_between(values[:n_known])
                 edges[column, : len(found)] = found
@@ -110,7 +101,7 @@ def _edges_between(values: Floats) -> Floats:
 
 
 def bins_of(X: Any, edges: Floats, n_threads: int = 1) -> NDArray[np.uint8]:
-    """Return the bin of each number, one row per column: how many edges are below it.
+    """Return the bin of each number, one row per column: the number of edges below it.
 
     Examples
     --------
@@ -121,17 +112,16 @@ def bins_of(X: Any, edges: Floats, n_threads: int = 1) -> NDArray[np.uint8]:
     """
     if scipy.sparse.issparse(X):
         return _sparse_bins(X, edges)
-    n_rows, n_columns = X.shape
-    bins = np.empty((n_columns, n_rows), dtype=np.uint8)
+    bins = np.empty(X.shape[::-1], dtype=np.uint8)
     native.find_bins(compact(X), edges, bins, n_threads)
     return bins
 
 
 def _sparse_bins(X: Any, edges: Floats) -> NDArray[np.uint8]:
     n_rows, n_columns = X.shape
-    if n_rows * n_columns > MOST_SPARSE_CELLS:
+    if n_rows * n_columns > MAX_SPARSE_CELLS:
         raise ValueError(
-            f"X must have at most {MOST_SPARSE_CELLS} cells where it is sparse and voters are "
+            f"X must have at most {MAX_SPARSE_CELLS} cells where it is sparse and voters are "
             f"trees, zeros included: got {n_rows} rows and {n_columns} columns. Use linear voters, "
             "lower max_rows, or reduce the columns, for example with TruncatedSVD."
         )
@@ -145,7 +135,3 @@ def _sparse_bins(X: Any, edges: Floats) -> NDArray[np.uint8]:
         own[:] = np.searchsorted(edges[column], 0.0, side="left")
         own[by_column.indices[stored]] = np.where(np.isnan(values), native.MISSING_BIN, found)
     return bins
-
-
-def _dense(X: Any) -> NDArray[Any]:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X)

@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skliquid import native
-from skliquid.arrays import Floats
-from skliquid.checks import check_count, check_fits_in_memory, check_number
+from skliquid.delegation.arrays import Floats
+from skliquid.validation.checks import check_count, check_number
 from skliquid.voters.binning import BinnedRows
-from skliquid.voters.growing import BYTES_OF_A_TREE, TreeVoter, sums_of
-from skliquid.voters.grown_trees import GrownTrees, Tree
+from skliquid.voters.growing import TreeVoter, sum_trees
+from skliquid.voters.grown_trees import Tree
 
-MOST_COLUMNS = 500
-"""A tree sees so many columns at most, which bounds time and memory for histograms."""
+MAX_COLUMNS = 500  # of a tree: it bounds time and memory for histograms
+NEW_CLASS = -5.0  # score of a class that comes late, before any tree has seen it
 
 
 class BoostedTreesClassifier(TreeVoter):
-    """A short sequence of small trees, each grown on what those before it left unexplained.
+    """A short sequence of small trees, each grown on the errors of those before it.
 
     Gradient boosting of the log-loss on random rows and columns, with histograms: columns are put
     into at most 63 bins of about equal size, and missing values into a bin of their own. With more
@@ -29,7 +29,7 @@ class BoostedTreesClassifier(TreeVoter):
     n_estimators : int, default=80
         Number of trees.
     learning_rate : float, default=0.2
-        The share of each step that is taken.
+        The factor by which the numbers in leaves are shrunk.
     max_depth : int, default=5
         Depth of the trees, at most 16.
     max_features : float, default=1.0
@@ -39,14 +39,13 @@ class BoostedTreesClassifier(TreeVoter):
     l2_regularization : float, default=1.0
         Penalty on the numbers in leaves.
     min_child_weight : float, default=1.0
-        The sum of second derivatives that a leaf has at least.
+        Minimum sum of second derivatives in a leaf.
     max_rows : int, default=100_000
-        How many rows are used at most: in ``fit`` drawn at random, in ``partial_fit`` the last
-        ones.
+        Maximum number of rows: in ``fit`` drawn at random, in ``partial_fit`` the last ones.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical, by number, by name or by one boolean each. ``"from_dtype"``:
-        those of a data frame with a categorical type. The 63 most frequent categories are told
-        apart, and others count as missing.
+        those of a data frame with a categorical type. The 63 most frequent categories are
+        distinguished; others count as missing.
     class_weight : dict, "balanced" or None, default=None
         Weights of classes; they multiply ``sample_weight``.
     n_jobs : int, default=None
@@ -65,7 +64,7 @@ class BoostedTreesClassifier(TreeVoter):
     n_seen_ : int
         Number of rows seen so far.
     n_grown_ : int
-        Number of trees grown so far, those that were dropped included.
+        Number of trees grown so far, including those that were dropped.
     n_visits_ : int
         Sample visits of the last call: rows that trees were grown on, summed over trees.
     trees_ : GrownTrees
@@ -78,8 +77,8 @@ class BoostedTreesClassifier(TreeVoter):
     -----
     ``partial_fit`` keeps the last ``max_rows`` rows, adds trees, and drops the oldest when there
     are more than ``n_estimators``; all are replaced while half of these rows are. So a row costs
-    the same however long the stream is, and what was before the last 1.6 ``max_rows`` rows is
-    forgotten. Until then one call adds a quarter of the trees at most. ``fit`` keeps no rows.
+    the same however long the stream is, and rows before the last 1.6 ``max_rows`` are forgotten.
+    Until then one call adds a quarter of the trees at most. ``fit`` keeps no rows.
 
     Examples
     --------
@@ -129,67 +128,57 @@ class BoostedTreesClassifier(TreeVoter):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Scores, whose softmax are the probabilities.
+            Scores; their softmax are the probabilities.
         """
-        scores: Floats = self.scores([self], self._checked_X(X), self._n_threads)[0]
+        scores: Floats = self.scores([self], self._check_X(X), self._n_threads)[0]
         return scores[:, 0] if self.n_outputs == 1 else scores
 
     @property
     def n_outputs(self) -> int:
-        """How many numbers a leaf holds: one for two classes, whose log-odds it is."""
+        """Number of outputs: one for two classes, their log-odds."""
         return 1 if len(self.classes_) == 2 else len(self.classes_)
 
     def start(self, classes: NDArray[Any], n_columns: int) -> None:
-        """Become a voter without trees."""
+        """Start without trees."""
         super().start(classes, n_columns)
         self.base_scores_ = np.zeros(self.n_outputs)
 
     def prepare(self, rows: BinnedRows, n_trees: int | None, weights: int) -> NDArray[Any]:
         """Drop the oldest trees, and return one task: new trees depend on those before them."""
         n_new = self.n_trees if n_trees is None else n_trees
-        self.trees_ = self.trees_.last(self.n_trees - n_new)
+        self.trees_ = self.trees_.keep_last(self.n_trees - n_new)
         own = rows.weights[weights] if weights >= 0 else None
         self.base_scores_ = log_odds(rows.y, own, len(self.classes_))
         n_window = min(rows.n_rows, self.max_rows)
-        n_drawn = int(self.subsample * n_window)
-        n_columns = min(round(self.max_features * rows.n_columns), MOST_COLUMNS)
+        n_columns = min(round(self.max_features * rows.n_columns), MAX_COLUMNS)
         tasks = np.zeros(1, dtype=native.BOOSTING_TASK)
-        tasks["seed"] = self.seeds(1)
+        tasks["seed"], tasks["weights"] = self.seeds(1), weights
         tasks["n_trees"], tasks["n_window"] = n_new, n_window
-        tasks["n_drawn"], tasks["n_columns"] = max(n_drawn, 1), max(n_columns, 1)
+        tasks["n_drawn"] = max(int(self.subsample * n_window), 1)
+        tasks["n_columns"] = max(n_columns, 1)
         tasks["depth"], tasks["rate"] = self.max_depth, self.learning_rate
         tasks["penalty"], tasks["min_hessian"] = self.l2_regularization, self.min_child_weight
-        tasks["weights"] = weights
         return tasks
 
     @classmethod
-    def grow_prepared(
+    def grow_tasks(
         cls, voters: Sequence[Any], rows: BinnedRows, tasks: NDArray[Any], X: Any, n_threads: int
     ) -> list[tuple[list[Tree], int]]:
         """Return the trees of each voter, and their sample visits."""
         have_trees = np.array([len(voter.trees_) > 0 for voter in voters])
         tasks["scores"] = np.where(have_trees, have_trees.cumsum() - 1, -1)
         continued = [voter for voter in voters if len(voter.trees_)]
-        scores = np.empty((0, rows.n_rows, voters[0].n_outputs))
-        if continued:
-            scores = cls.scores(continued, X, n_threads)
+        none = np.empty((0, rows.n_rows, voters[0].n_outputs))
+        scores = cls.scores(continued, X, n_threads) if continued else none
         base = np.stack([voter.base_scores_ for voter in voters])
-        n_classes, records = len(voters[0].classes_), tasks.view(np.uint8)
-        return native.grow_sequences(
-            *rows[:4],
-            n_classes,
-            rows.weights,
-            records,
-            base,
-            scores,
-            n_threads,
-            rows.features,
-        )
+        binned = *rows[:4], len(voters[0].classes_), rows.weights
+        records = tasks.view(np.uint8)
+        return native.grow_sequences(*binned, records, base, scores, n_threads, rows.features)
 
     @classmethod
     def scores(cls, voters: Sequence[Any], X: Any, n_threads: int) -> Floats:
         """Return the scores of each voter: one row per voter, row and output."""
-        found = sums_of(voters, X, n_threads)
+        found = sum_trees(voters, X, n_threads)
         found += np.stack([voter.base_scores_ for voter in voters])[:, None, :]
         return found
 
@@ -206,36 +195,27 @@ class BoostedTreesClassifier(TreeVoter):
     def check_parameters(self) -> None:
         """Raise an error unless all parameters are valid."""
         super().check_parameters()
-        check_count("n_estimators", self.n_estimators)
-        check_fits_in_memory("n_estimators", self.n_estimators, bytes_each=BYTES_OF_A_TREE)
         check_count("max_depth", self.max_depth)
         check_number("max_depth", self.max_depth, "at most 16", lambda x: x <= 16, like=5)
+        share, positive = "above 0 and up to 1", "above zero, and finite"
         for name in ("max_features", "subsample"):
-            rule = "above 0 and up to 1"
-            check_number(name, getattr(self, name), rule, lambda x: 0 < x <= 1, like=0.5)
+            check_number(name, getattr(self, name), share, lambda x: 0 < x <= 1, like=0.5)
         for name in ("learning_rate", "l2_regularization"):
-            rule = "above zero, and finite"
-            check_number(name, getattr(self, name), rule, lambda x: 0 < x < np.inf, like=0.2)
-        rule = "zero or more"
-        check_number("min_child_weight", self.min_child_weight, rule, lambda x: x >= 0, like=1.0)
+            check_number(name, getattr(self, name), positive, lambda x: 0 < x < np.inf, like=0.2)
+        weight = self.min_child_weight
+        check_number("min_child_weight", weight, "zero or more", lambda x: x >= 0, like=1.0)
 
     def _widen(self, positions: NDArray[np.intp]) -> None:
-        def wider(numbers: NDArray[Any], filling: float) -> NDArray[Any]:
-            own = np.hstack([-numbers / 2, numbers / 2]) if len(positions) == 2 else numbers
-            after = np.full((len(numbers), self.n_outputs), filling)
-            after[:, positions] = own
-            return after
+        def widen(numbers: NDArray[Any], filling: float = 0.0) -> NDArray[Any]:
+            wider = np.full((len(numbers), self.n_outputs), filling)
+            is_binary = len(positions) == 2
+            wider[:, positions] = np.hstack([-numbers / 2, numbers / 2]) if is_binary else numbers
+            return wider
 
+        base, self.base_scores_ = self.base_scores_, np.zeros(self.n_outputs)
         if len(self.trees_):
-            self.base_scores_ = wider(self.base_scores_[None], NEW_CLASS)[0]
-            self.trees_ = self.trees_.with_values(lambda values: wider(values, 0.0), self.n_outputs)
-        else:
-            self.base_scores_ = np.zeros(self.n_outputs)
-            self.trees_ = GrownTrees([], self.n_outputs, self.n_features_in_)
-
-
-NEW_CLASS = -5.0
-"""The score of a class that comes late, before any tree has seen it."""
+            self.base_scores_ = widen(base[None], NEW_CLASS)[0]
+        self.trees_ = self.trees_.with_values(widen, self.n_outputs)
 
 
 def log_odds(y: NDArray[Any], weights: Floats | None, n_classes: int) -> Floats:

@@ -1,7 +1,7 @@
-"""Growing: what all voters made of trees have in common, alone and in a pool.
+"""Growing: the base class of voters made of trees, and how they grow and predict together.
 
 Trees are grown on rows in bins, and keep thresholds in the units of the rows. So they do not depend
-on bins afterwards, which are made again for the rows at hand whenever trees are grown.
+on bins afterwards. Whenever trees are grown, bins are made for the rows at hand.
 """
 
 import math
@@ -20,39 +20,19 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skliquid import native
-from skliquid.arrays import Floats, compact
-from skliquid.checks import check_count, check_number
-from skliquid.class_weights import (
-    ClassCounts,
-    check_class_weight,
-    check_labels_are_known,
-    class_factors,
-)
-from skliquid.conversion import (
-    check_convertible_labels,
-    conversion_of,
-    converted_weights,
-    convertible_rows,
-)
-from skliquid.increments import slices
+from skliquid.delegation.arrays import Floats, compact
+from skliquid.delegation.class_weights import ClassCounts, class_factors
+from skliquid.delegation.increments import slices
+from skliquid.validation import data_types, limits
+from skliquid.validation.checks import check_count, check_number
+from skliquid.validation.parameters import check_class_weight, check_labels_are_known
 from skliquid.voters.binning import BinnedRows
 from skliquid.voters.categories import CategoryCoder, category_coder
 from skliquid.voters.grown_trees import GrownTrees, Tree
 from skliquid.voters.recent_rows import RecentRows
 
-PER_CALL = 4
-"""Until ``max_rows`` were seen, one call of ``partial_fit`` grows at most one in four trees."""
-
-BATCHES = 8
-"""At least one in eight trees is grown at a time."""
-
-BYTES_OF_A_TREE = 96
-"""What the smallest tree takes."""
-
-HEAVIEST = 1e30
-"""The largest weight of a row: sums of squares of such weights are still finite."""
-
-_MOST_THREADS = 1024
+PER_CALL = 4  # until max_rows were seen, one call of partial_fit grows at most one in four trees
+BATCHES = 8  # at least one in eight trees is grown at a time
 _NUMBERS_AT_ONCE = 2**22
 _ACCEPTED: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -63,7 +43,7 @@ _ACCEPTED: dict[str, Any] = {
 
 
 class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
-    """A classifier made of trees; see its two kinds for what they have in common for users."""
+    """Base class of classifiers made of trees; subclasses describe the parameters."""
 
     n_estimators: Any
     max_rows: int
@@ -71,7 +51,6 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
     class_weight: Any
     n_jobs: int | None
     random_state: Any
-
     _coder: CategoryCoder | None = None
 
     # For users
@@ -93,18 +72,16 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         self : TreeVoter
             The classifier.
         """
-        X, y, weights = self._checked(X, y, sample_weight, reset=True)
+        X, y, weights = self._check(X, y, sample_weight, reset=True)
         classes, labels = np.unique(y, return_inverse=True)
         check_labels_are_known(self.class_weight, classes)
         self.start(classes, X.shape[1])
-        weights = self._weighted(y, weights)
-        rows = BinnedRows.of(X, labels, weights, self.is_categorical, self._n_threads)
-        self.n_visits_ = sum(grow([self], rows, [None], self._n_threads))
         self.n_seen_ = len(y)
+        self.n_visits_ = self._grow(X, labels, self._apply_class_weights(y, weights), None)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Take in more rows, and grow some of the trees again.
+        """Learn from more rows: grow some of the trees again.
 
         Parameters
         ----------
@@ -113,7 +90,7 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         y : array-like of shape (n_samples,)
             Their labels. Classes may be new.
         classes : array-like, default=None
-            Labels that may occur, as far as they are known.
+            Labels that may occur, if they are known.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row.
 
@@ -123,20 +100,17 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
             The classifier.
         """
         is_first = not self.__sklearn_is_fitted__()
-        X, y, weights = self._checked(X, y, sample_weight, reset=is_first)
+        X, y, weights = self._check(X, y, sample_weight, reset=is_first)
         if is_first:
             self.start(np.empty(0, dtype=y.dtype), X.shape[1])
-        positions = self.know(y if classes is None else unique_labels(np.ravel(classes), y))
+        positions = self.add_classes(y if classes is None else unique_labels(np.ravel(classes), y))
         if positions is not None:
             self._recent.relabel(positions)
-        self._recent.append(X, np.searchsorted(self.classes_, y), self._weighted(y, weights))
+        weights, recent = self._apply_class_weights(y, weights), self._recent
+        recent.append(X, np.searchsorted(self.classes_, y), weights)
         n_due, self.n_visits_ = self.take_turn(len(y)), 0
         if n_due:
-            X, n_threads = self._recent.X, self._n_threads
-            rows = BinnedRows.of(
-                X, self._recent.y, self._recent.weights, self.is_categorical, n_threads
-            )
-            self.n_visits_ = sum(grow([self], rows, [n_due], n_threads, X))
+            self.n_visits_ = self._grow(recent.X, recent.y, recent.weights, n_due)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
@@ -152,7 +126,7 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         probabilities : ndarray of shape (n_samples, n_classes)
             Probabilities in the order of ``classes_``; each row sums to one.
         """
-        found: Floats = self.probabilities([self], self._checked_X(X), self._n_threads)[0]
+        found: Floats = self.probabilities([self], self._check_X(X), self._n_threads)[0]
         return found
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -175,23 +149,19 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
     # For pools: rows were checked, and labels are positions of classes
 
     def start(self, classes: NDArray[Any], n_columns: int) -> None:
-        """Become a voter without trees."""
-        self.classes_ = classes
-        self.n_features_in_ = n_columns
-        self.n_grown_ = 0
-        self.n_seen_ = 0
-        self.n_visits_ = 0
-        self.trees_ = GrownTrees([], max(self.n_outputs, 1), n_columns, self.lists_outputs)
+        """Start without trees."""
+        self.classes_, self.n_features_in_ = classes, n_columns
+        self.n_grown_ = self.n_seen_ = self.n_visits_ = 0
+        self.trees_ = GrownTrees([], max(self.n_outputs, 1), n_columns, self.has_sparse_leaves)
         own = self.random_state  # a generator takes longer to make than a small forest
         is_seed = isinstance(own, Integral)
         self._seed = int(own) if is_seed else int(check_random_state(own).randint(2**31 - 1))
-        self._turns = 0.0
+        self._turns, self._counts = 0.0, ClassCounts()
         self._recent = RecentRows(self.max_rows)
-        self._counts = ClassCounts()
 
     @property
     def n_trees(self) -> int:
-        """How many trees it has when it is complete, with the rows seen so far."""
+        """Number of trees when it is complete."""
         return int(self.n_estimators)
 
     @property
@@ -203,17 +173,17 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
 
     @property
     def n_outputs(self) -> int:
-        """How many numbers a leaf holds."""
+        """Number of outputs: the numbers that a leaf holds."""
         return len(self.classes_)
 
     @property
-    def lists_outputs(self) -> bool:
-        """Whether leaves list the outputs that they know, and not a number for each."""
+    def has_sparse_leaves(self) -> bool:
+        """Whether leaves list only the outputs that they know."""
         return False
 
     @property
     def coder(self) -> CategoryCoder | None:
-        """What codes categories as numbers, or None if no column is categorical."""
+        """The coder of categories, or None if no column is categorical."""
         return self._coder
 
     @property
@@ -223,8 +193,8 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
             return np.zeros(self.n_features_in_, dtype=bool)
         return self._coder.is_categorical
 
-    def due(self, n_new: int) -> tuple[int, float]:
-        """Return how many trees to grow after ``n_new`` rows, and what is left for later.
+    def trees_due(self, n_new: int) -> tuple[int, float]:
+        """Return the number of trees to grow after ``n_new`` rows, and the part left for later.
 
         All trees are grown again while half of the rows that are kept are replaced; so the cost per
         row stays the same. As long as all rows are kept, one call grows a quarter at most. An
@@ -233,33 +203,31 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         if len(self.classes_) < 2:
             return 0, 0.0
         n_seen = self.n_seen_ + n_new
-        most = self.n_trees if n_seen > self.max_rows else -(-self.n_trees // PER_CALL)
+        max_due = self.n_trees if n_seen > self.max_rows else -(-self.n_trees // PER_CALL)
         if not len(self.trees_):
-            return most, 0.0
+            return max_due, 0.0
         turns = self._turns + 2 * self.n_trees * n_new / min(n_seen, self.max_rows)
-        n_due = min(math.floor(turns), most)
-        if n_due < max(self.n_trees // BATCHES, 1):
-            return 0, turns
-        return n_due, turns % 1.0
+        n_due = min(math.floor(turns), max_due)
+        return (n_due, turns % 1.0) if n_due >= max(self.n_trees // BATCHES, 1) else (0, turns)
 
     def take_turn(self, n_new: int) -> int:
-        """Count ``n_new`` rows, and return how many trees to grow."""
-        n_due, self._turns = self.due(n_new)
+        """Count ``n_new`` rows, and return the number of trees to grow."""
+        n_due, self._turns = self.trees_due(n_new)
         self.n_seen_ += n_new
         return n_due
 
-    def know(self, labels: NDArray[Any]) -> NDArray[np.intp] | None:
-        """Add classes to those known; return where the known ones went if there are more."""
+    def add_classes(self, labels: NDArray[Any]) -> NDArray[np.intp] | None:
+        """Add new classes; return the new positions of known classes, None if they stay."""
         before = self.classes_
         if len(before) == 0:
             self.classes_ = unique_labels(labels)
-            self.trees_ = GrownTrees([], self.n_outputs, self.n_features_in_, self.lists_outputs)
+            n, sparse = self.n_outputs, self.has_sparse_leaves
+            self.trees_ = GrownTrees([], n, self.n_features_in_, sparse)
             return None
         both = unique_labels(before, labels)
         if len(both) == len(before):
             return None
-        self.classes_ = both
-        positions = np.searchsorted(both, before)
+        self.classes_, positions = both, np.searchsorted(both, before)
         self._widen(positions)
         return positions
 
@@ -270,33 +238,33 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
 
     def add_trees(self, trees: Sequence[Tree]) -> None:
         """Add trees; the oldest go when there are too many."""
-        self.trees_ = self.trees_.last(self.n_trees - len(trees)).followed_by(trees)
+        self.trees_ = self.trees_.keep_last(self.n_trees - len(trees), trees)
         self.n_grown_ += len(trees)
 
     @abstractmethod
     def prepare(self, rows: BinnedRows, n_trees: int | None, weights: int) -> NDArray[Any]:
-        """Make room for more trees, or None for all, and return what the core needs to grow them.
+        """Make room for ``n_trees``, None for all, and return tasks for the core to grow them.
 
-        ``weights`` is the position of the voter's own ones in ``rows``, or -1.
+        ``weights`` is the position of the voter's own weights in ``rows``, or -1.
         """
 
     @classmethod
     @abstractmethod
-    def grow_prepared(
+    def grow_tasks(
         cls, voters: Sequence[Any], rows: BinnedRows, tasks: NDArray[Any], X: Any, n_threads: int
     ) -> list[tuple[list[Tree], int]]:
-        """Return trees and sample visits of each task of ``voters``; see :func:`grow`."""
+        """Return the trees and sample visits of each task; see :func:`grow`."""
 
     @classmethod
     @abstractmethod
     def probabilities(cls, voters: Sequence[Any], X: Any, n_threads: int) -> Floats:
-        """Return class probabilities of voters of this kind: one row per voter, row and class."""
+        """Return class probabilities of voters of this class: one row per voter, row and class."""
 
     # Inside
 
     @abstractmethod
     def _widen(self, positions: NDArray[np.intp]) -> None:
-        """Make room for new classes in all trees; those that were known are at ``positions``."""
+        """Make room for new classes in all trees; the known classes are at ``positions``."""
 
     def check_parameters(self) -> None:
         """Raise an error unless all parameters are valid."""
@@ -309,48 +277,52 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
             )
         if self.n_jobs == 0:
             raise ValueError("n_jobs must not be 0: got 0. Give 1, or -1 for all cores.")
+        n, bytes_each = self.n_estimators, limits.BYTES_PER_TREE
+        check_count("n_estimators", n)
+        limits.check_fits_in_memory("n_estimators", n, bytes_each=bytes_each)
 
     @property
     def _n_threads(self) -> int:
-        return min(int(effective_n_jobs(self.n_jobs)), _MOST_THREADS)
+        return min(int(effective_n_jobs(self.n_jobs)), limits.MAX_THREADS)
 
-    def _checked(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
-    ) -> tuple[Any, NDArray[Any], Floats | None]:
+    def _grow(self, X: Any, y: NDArray[Any], weights: Floats | None, n_trees: int | None) -> int:
+        """Grow ``n_trees``, or all, and return the sample visits."""
+        rows = BinnedRows.from_rows(X, y, weights, self.is_categorical, self._n_threads)
+        return grow([self], rows, [n_trees], self._n_threads, X)[0]
+
+    def _check(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
         """Return rows, labels and weights as arrays."""
         self.check_parameters()
-        check_convertible_labels(y)
-        X, y = self._as_arrays(X, reset=reset, y=y)
+        data_types.check_convertible_labels(y)
+        X, y = self._to_arrays(X, reset=reset, y=y)
         check_classification_targets(y)
-        return X, y, _checked_weights(sample_weight, len(y))
+        return X, y, _check_weights(sample_weight, len(y))
 
-    def _checked_X(self, X: Any) -> Any:
+    def _check_X(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self._as_arrays(X, reset=False)
+        return self._to_arrays(X, reset=False)
 
-    def _as_arrays(self, X: Any, *, reset: bool, **y: Any) -> Any:
+    def _to_arrays(self, X: Any, *, reset: bool, **y: Any) -> Any:
         """Return rows, with categories as numbers, and labels if they are to be learned from."""
-        X = convertible_rows(X)
+        X = data_types.convertible_rows(X)
         if reset:
             self._coder = category_coder(X, self.categorical_features)
-        with conversion_of("X"):
+        with data_types.conversion_of("X"):
             if self._coder is None:
                 return validate_data(self, X, reset=reset, **y, **_ACCEPTED)
             validate_data(self, X, reset=reset, skip_check_array=True)
             if y:
                 self._coder.learn(X)
-            coded = self._coder.coded(X)
+            coded = self._coder.encode(X)
         return check_X_y(coded, **y, **_ACCEPTED) if y else check_array(coded, **_ACCEPTED)
 
-    def _weighted(self, y: NDArray[Any], weights: Floats | None) -> Floats | None:
+    def _apply_class_weights(self, y: NDArray[Any], weights: Floats | None) -> Floats | None:
         """Count labels, and return the weights of rows times those of their classes."""
         self._counts = self._counts.plus(y)
         if self.class_weight is not None:
             factors = class_factors(y, self.class_weight, self._counts)
             weights = factors if weights is None else factors * weights
-        if weights is not None:
-            heaviest, rule = float(weights.max()), f"at most {HEAVIEST:g}, class_weight included"
-            check_number("sample_weight", heaviest, rule, lambda w: w <= HEAVIEST, like=1.0)
+        limits.check_weight_range(weights)
         return weights
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -358,23 +330,21 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         return tags
 
 
-def _checked_weights(sample_weight: Any, n_rows: int) -> Floats | None:
+def _check_weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """Return one weight per row, or None if all count the same."""
     if sample_weight is None:
         return None
-    weights = converted_weights(sample_weight)
+    weights = data_types.converted_weights(sample_weight)
     if weights.shape != (n_rows,):
         raise ValueError(
             f"sample_weight must hold one number per row: got the shape {weights.shape} for "
             f"{n_rows} rows. Give one number for each."
         )
-    lightest = float(weights.min())
-    check_number("sample_weight", lightest, "zero or more", lambda w: w >= 0, like=1.0)
+    check_number("sample_weight", float(weights.min()), "zero or more", lambda w: w >= 0, like=1.0)
     if not weights.any():
         raise ValueError(
             "sample_weight must be above zero for some rows: all are zero. Give rows of at least "
@@ -392,32 +362,29 @@ def grow(
 ) -> list[int]:
     """Grow trees of ``voters`` and return the sample visits of each.
 
-    ``n_trees`` says how many to add to each voter; None means all, from scratch. With one row of
-    weights per voter in ``rows``, each has its own. ``X`` are the same rows as numbers, which
-    voters that already have trees need.
+    ``n_trees`` is the number to add to each voter; None means all, from scratch. With one row of
+    weights per voter in ``rows``, each has its own. ``X`` are the same rows as numbers; voters that
+    already have trees need them.
     """
-    visits = [0] * len(voters)
-    if len(voters[0].classes_) < 2:  # there is nothing to tell apart
+    visits, n_weights = [0] * len(voters), len(rows.weights)
+    if len(voters[0].classes_) < 2:  # there is nothing to distinguish
         return visits
-    n_weights = len(rows.weights)
-    kinds: list[type[TreeVoter]] = list(dict.fromkeys(map(type, voters)))
-    for kind in kinds:
-        at = [k for k, voter in enumerate(voters) if type(voter) is kind]
-        own = [k if n_weights > 1 else n_weights - 1 for k in at]
-        tasks = [
-            voters[k].prepare(rows, n_trees[k], weights) for k, weights in zip(at, own, strict=True)
-        ]
-        chosen, together = [voters[k] for k in at], np.concatenate(tasks)
-        grown = iter(kind.grow_prepared(chosen, rows, together, X, n_threads))
-        for k, voter, its in zip(at, chosen, tasks, strict=True):
-            results = list(islice(grown, len(its)))
-            voter.add_trees([tree for trees, _ in results for tree in trees])
+    positions = range(len(voters)) if n_weights > 1 else [n_weights - 1] * len(voters)
+    voter_types: list[type[TreeVoter]] = list(dict.fromkeys(map(type, voters)))
+    for voter_type in voter_types:
+        chosen = [k for k, voter in enumerate(voters) if type(voter) is voter_type]
+        own = [voters[k] for k in chosen]
+        tasks = [voters[k].prepare(rows, n_trees[k], positions[k]) for k in chosen]
+        grown = iter(voter_type.grow_tasks(own, rows, np.concatenate(tasks), X, n_threads))
+        for k, own_tasks in zip(chosen, tasks, strict=True):
+            results = list(islice(grown, len(own_tasks)))
+            voters[k].add_trees([tree for trees, _ in results for tree in trees])
             visits[k] = sum(n for _, n in results)
     return visits
 
 
-def sums_of(voters: Sequence[TreeVoter], X: Any, n_threads: int) -> Floats:
-    """Return what the trees of each voter add up to: one row per voter, row and output."""
+def sum_trees(voters: Sequence[TreeVoter], X: Any, n_threads: int) -> Floats:
+    """Return the sum over the trees of each voter: one row per voter, row and output."""
     handles = [voter.trees_.handle for voter in voters]
     sums = np.zeros((len(voters), X.shape[0], voters[0].n_outputs))
     if not hasattr(X, "toarray"):

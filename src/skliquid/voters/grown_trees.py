@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skliquid import native
-from skliquid.arrays import Floats
+from skliquid.delegation.arrays import Floats
 
 IS_LEAF, _COLUMN = np.uint32(1 << 31), np.uint32((1 << 29) - 1)  # parts of a node's "feature"
 
@@ -23,74 +23,54 @@ of outputs in place of one, and is for all of them. A leaf's ``next`` is its fir
 class GrownTrees:
     """Trees that never change, so that copies of a voter share them.
 
-    Parameters
-    ----------
-    trees : iterable of (nodes, values)
-        The trees.
-    n_outputs : int
-        How many numbers a leaf holds.
-    n_columns : int
-        How many columns the rows have.
-    is_sparse : bool, default=False
-        Whether leaves list the outputs that they know, of very many.
+    A leaf holds ``n_outputs`` numbers. If ``is_sparse``, it lists only the outputs that it knows.
     """
 
     def __init__(
         self, trees: Iterable[Tree], n_outputs: int, n_columns: int, is_sparse: bool = False
     ):
-        self.trees = tuple(trees)
-        self.n_outputs = n_outputs
-        self.n_columns = n_columns
-        self.is_sparse = is_sparse
+        self.trees, self.is_sparse = tuple(trees), is_sparse
+        self.n_outputs, self.n_columns = n_outputs, n_columns
         self.handle = native.Trees(list(self.trees), n_outputs, n_columns, is_sparse)
 
     def __len__(self) -> int:
         return len(self.trees)
 
-    def last(self, n_trees: int) -> "GrownTrees":
-        """Return the last ``n_trees``, or all if there are fewer."""
-        first = max(len(self) - n_trees, 0)
-        return self._with(self.trees[first:])
-
-    def followed_by(self, trees: Iterable[Tree]) -> "GrownTrees":
-        """Return these trees and then ``trees``."""
-        return self._with((*self.trees, *trees))
-
-    def _with(self, trees: Iterable[Tree]) -> "GrownTrees":
-        return GrownTrees(trees, self.n_outputs, self.n_columns, self.is_sparse)
+    def keep_last(self, n_trees: int, new: Iterable[Tree] = ()) -> "GrownTrees":
+        """Return the last ``n_trees``, or all if there are fewer, and then ``new`` trees."""
+        kept = self.trees[max(len(self) - n_trees, 0) :]
+        return GrownTrees((*kept, *new), self.n_outputs, self.n_columns, self.is_sparse)
 
     def with_values(
         self, new: Callable[[NDArray[np.float32]], NDArray[Any]], n_outputs: int
     ) -> "GrownTrees":
-        """Return trees whose leaves hold ``new`` values: of one row per leaf it makes another."""
+        """Return trees with ``new(values)`` in their leaves; values have one row per leaf."""
 
-        def changed(values: bytes) -> bytes:
+        def change(values: bytes) -> bytes:
             rows = np.frombuffer(values, dtype=np.float32).reshape(-1, self.n_outputs)
             return new(rows).astype(np.float32).tobytes()
 
-        trees = ((nodes, changed(values)) for nodes, values in self.trees)
+        trees = ((nodes, change(values)) for nodes, values in self.trees)
         return GrownTrees(trees, n_outputs, self.n_columns)
 
     def with_outputs(self, positions: NDArray[np.intp], n_outputs: int) -> "GrownTrees":
-        """Return sparse trees of more outputs, among which those known are at ``positions``."""
-        before, trees = (
-            self.n_outputs,
-            self.trees if self.is_sparse else map(self._pairs, self.trees),
-        )
+        """Return sparse trees with more outputs; the known outputs are at ``positions``."""
+        before = self.n_outputs
+        trees = self.trees if self.is_sparse else map(self._pairs, self.trees)
         places = np.append(positions, n_outputs).astype(np.float32)
 
-        def moved(values: bytes) -> bytes:
+        def move(values: bytes) -> bytes:
             pairs = np.frombuffer(values, dtype=np.float32).reshape(-1, 2).copy()
             outputs = pairs[:, 0].astype(np.intp)
             pairs[:, 0] = places[outputs]
             pairs[outputs == before, 1] *= before / n_outputs
             return pairs.tobytes()
 
-        wider = [(nodes, moved(values)) for nodes, values in trees]
+        wider = [(nodes, move(values)) for nodes, values in trees]
         return GrownTrees(wider, n_outputs, self.n_columns, is_sparse=True)
 
     def _pairs(self, tree: Tree) -> Tree:
-        """Return a tree whose leaves list all outputs."""
+        """Return a sparse tree whose leaves list all outputs."""
         nodes, k = np.frombuffer(tree[0], dtype=native.NODE).copy(), self.n_outputs
         values = np.frombuffer(tree[1], dtype=np.float32)
         is_leaf = nodes["feature"] & IS_LEAF != 0
@@ -100,7 +80,7 @@ class GrownTrees:
         return nodes.tobytes(), np.stack([outputs, values], axis=1).tobytes()
 
     def splits(self) -> Floats:
-        r"""Return how often each column is split on; a split at depth d counts :math:`2^{-d}`."""
+        r"""Return the splits on each column; a split at depth d counts :math:`2^{-d}`."""
         counts = np.zeros(self.n_columns)
         for nodes, _ in self.trees:
             tree = np.frombuffer(nodes, dtype=native.NODE)

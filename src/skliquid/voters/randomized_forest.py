@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skliquid import native
-from skliquid.arrays import Floats
-from skliquid.checks import check_count, check_fits_in_memory, check_number
+from skliquid.delegation.arrays import Floats
+from skliquid.validation.checks import check_count, check_number
 from skliquid.voters.binning import BinnedRows
-from skliquid.voters.growing import BYTES_OF_A_TREE, TreeVoter, sums_of
+from skliquid.voters.growing import TreeVoter, sum_trees
 from skliquid.voters.grown_trees import Tree
 
 
@@ -29,20 +29,20 @@ class RandomizedForestClassifier(TreeVoter):
     n_estimators : int, default=8
         Number of trees.
     max_features : "sqrt", int or float, default="sqrt"
-        How many columns are tried at each split, as a number or a share. One-hot encoded columns
+        The columns that are tried at each split, as a number or a share. One-hot encoded columns
         count as one, except for the square root.
     min_samples_leaf : int, default=1
-        Number of rows that a leaf has at least.
+        Minimum number of rows in a leaf.
     splitter : {"random", "best", "mixed"}, default="random"
-        Which thresholds are tried in a column: one at random, all, or all from 64 rows on and two
-        at random below. In categorical columns sets of categories are tried.
+        The thresholds that are tried in a column: one at random, all, or all from 64 rows on and
+        two at random below. In categorical columns sets of categories are tried.
     max_rows : int, default=100_000
-        How many rows a tree is grown on at most: in ``fit`` drawn at random for each tree, in
+        Maximum number of rows per tree: in ``fit`` drawn at random for each tree, in
         ``partial_fit`` the last ones.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Which columns are categorical, by number, by name or by one boolean each. ``"from_dtype"``:
-        those of a data frame with a categorical type. The 63 most frequent categories are told
-        apart, and others count as missing.
+        those of a data frame with a categorical type. The 63 most frequent categories are
+        distinguished; others count as missing.
     class_weight : dict, "balanced" or None, default=None
         Weights of classes; they multiply ``sample_weight``.
     n_jobs : int, default=None
@@ -61,7 +61,7 @@ class RandomizedForestClassifier(TreeVoter):
     n_seen_ : int
         Number of rows seen so far.
     n_grown_ : int
-        Number of trees grown so far, those that were replaced included.
+        Number of trees grown so far, including those that were replaced.
     n_visits_ : int
         Sample visits of the last call: rows that trees were grown on, summed over trees.
     trees_ : GrownTrees
@@ -71,8 +71,8 @@ class RandomizedForestClassifier(TreeVoter):
     -----
     ``partial_fit`` keeps the last ``max_rows`` rows, and grows trees again in turn, all of them
     while half of these rows are replaced. So a row costs the same however long the stream is, and
-    what was before the last 1.6 ``max_rows`` rows is forgotten. Until then one call grows a quarter
-    of the trees at most. ``fit`` keeps no rows.
+    rows before the last 1.6 ``max_rows`` are forgotten. Until then one call grows a quarter of the
+    trees at most. ``fit`` keeps no rows.
 
     Examples
     --------
@@ -109,38 +109,33 @@ class RandomizedForestClassifier(TreeVoter):
         """Return a task for each tree: no tree depends on another."""
         n_new = self.n_trees if n_trees is None else n_trees
         tasks = np.zeros(n_new, dtype=native.FOREST_TASK)
-        tasks["seed"] = self.seeds(n_new)
+        tasks["seed"], tasks["weights"] = self.seeds(n_new), weights
         tasks["n_drawn"] = min(rows.n_rows, self.max_rows)
         tasks["n_tried"] = self._n_tried(rows)
         tasks["min_leaf"] = min(self.min_samples_leaf, rows.n_rows)
         tasks["splitter"] = native.SPLITTERS.index(self.splitter)
-        tasks["weights"] = weights
         return tasks
 
     @classmethod
-    def grow_prepared(
+    def grow_tasks(
         cls, voters: Sequence[Any], rows: BinnedRows, tasks: NDArray[Any], X: Any, n_threads: int
     ) -> list[tuple[list[Tree], int]]:
         """Return the tree of each task, and its sample visits."""
-        n_classes, records = len(voters[0].classes_), tasks.view(np.uint8)
-        return native.grow_forest(
-            *rows[:4], n_classes, rows.weights, records, n_threads, rows.features
-        )
+        binned = *rows[:4], len(voters[0].classes_), rows.weights
+        return native.grow_forest(*binned, tasks.view(np.uint8), n_threads, rows.features)
 
     @classmethod
     def probabilities(cls, voters: Sequence[Any], X: Any, n_threads: int) -> Floats:
         """Return the mean over trees: one row per voter, row and class."""
         if voters[0].n_outputs < 2:
             return np.ones((len(voters), X.shape[0], 1))
-        found = sums_of(voters, X, n_threads)
+        found = sum_trees(voters, X, n_threads)
         found /= found.sum(axis=2, keepdims=True)
         return found
 
     def check_parameters(self) -> None:
         """Raise an error unless all parameters are valid."""
         super().check_parameters()
-        check_count("n_estimators", self.n_estimators)
-        check_fits_in_memory("n_estimators", self.n_estimators, bytes_each=BYTES_OF_A_TREE)
         check_count("min_samples_leaf", self.min_samples_leaf)
         if self.splitter not in native.SPLITTERS:
             raise ValueError(
@@ -161,18 +156,17 @@ class RandomizedForestClassifier(TreeVoter):
         return max(int(self.max_features * rows.n_columns), 1)
 
     @property
-    def lists_outputs(self) -> bool:
-        """Whether leaves list the classes that they know."""
+    def has_sparse_leaves(self) -> bool:
+        """Whether leaves list only the classes that they know."""
         return self.n_outputs > native.MOST_DENSE_CLASSES
 
     def _widen(self, positions: NDArray[np.intp]) -> None:
-        if self.lists_outputs:
+        def widen(values: NDArray[np.float32]) -> NDArray[Any]:
+            wider = np.zeros((len(values), self.n_outputs))
+            wider[:, positions] = values
+            return wider
+
+        if self.has_sparse_leaves:
             self.trees_ = self.trees_.with_outputs(positions, self.n_outputs)
-            return
-
-        def wider(values: NDArray[np.float32]) -> NDArray[Any]:
-            after = np.zeros((len(values), self.n_outputs))
-            after[:, positions] = values
-            return after
-
-        self.trees_ = self.trees_.with_values(wider, self.n_outputs)
+        else:
+            self.trees_ = self.trees_.with_values(widen, self.n_outputs)

@@ -4,8 +4,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.linear_model import SGDClassifier
 
+from skliquid.delegation.rows import Rows
 from skliquid.pools import LinearPool
-from skliquid.rows import Rows
 
 LOSSES = ["hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"]
 SEEDS = [3, 1, 4, 1590, 2**31 + 5]

@@ -4,16 +4,16 @@ import scipy.sparse
 import scipy.sparse.linalg
 from linear_voters import LOSSES, VOTERS, assert_same_as_a_loop, pool_of, sgd
 
+from skliquid.delegation.rows import Rows
 from skliquid.pools import LinearPool
 from skliquid.pools.linear import layout
-from skliquid.rows import Rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 @pytest.mark.parametrize("n_columns", [1, 8, 9])
 def test_rows_are_padded_to_whole_blocks_that_begin_at_a_cache_line(n_columns):
-    X, width = np.arange(3.0 * n_columns).reshape(3, -1), layout.padded(n_columns)
+    X, width = np.arange(3.0 * n_columns).reshape(3, -1), layout.padded_width(n_columns)
     rows, norms = layout.core_rows(X, np.zeros((1, width)))
     assert width % 8 == 0
     assert rows.shape == (3, width)
@@ -30,9 +30,9 @@ def test_a_voter_with_some_features_scores_as_with_zeros_for_the_others(containe
     rng = np.random.default_rng(0)
     X, subspaces = rng.normal(size=(4, 6)), np.array([[0, 5], [2, 3], [1, 4]])
     coef = rng.normal(size=(3, 8))
-    seen = layout.stacked_subspaces(container(X), subspaces)
+    seen = layout.stack_subspaces(container(X), subspaces)
     seen = seen.toarray() if scipy.sparse.issparse(seen) else seen
-    whole = layout.over_all_features(coef, subspaces, 6)
+    whole = layout.expand_subspaces(coef, subspaces, 6)
     for k, subspace in enumerate(subspaces):
         assert np.array_equal(seen[4 * k : 4 * k + 4], X[:, subspace])
         np.testing.assert_allclose(whole[k, :6] @ X.T, coef[k, :2] @ X[:, subspace].T)
@@ -40,8 +40,8 @@ def test_a_voter_with_some_features_scores_as_with_zeros_for_the_others(containe
 
 def test_the_readable_loop_takes_dense_and_sparse_rows():
     X = np.array([[0.0, 2.0], [3.0, 0.0]])
-    assert layout.as_pairs(X) == [[(0, 0.0), (1, 2.0)], [(0, 3.0), (1, 0.0)]]
-    assert layout.as_pairs(scipy.sparse.csr_array(X)) == [[(1, 2.0)], [(0, 3.0)]]
+    assert layout.feature_value_pairs(X) == [[(0, 0.0), (1, 2.0)], [(0, 3.0), (1, 0.0)]]
+    assert layout.feature_value_pairs(scipy.sparse.csr_array(X)) == [[(1, 2.0)], [(0, 3.0)]]
 
 
 def test_rows_may_be_read_only(binary):
@@ -61,7 +61,7 @@ def trained(X, y):
 
 
 def test_large_data_are_not_copied_and_give_the_same_bits(binary, monkeypatch):
-    monkeypatch.setattr("skliquid.pools.linear.layout.MOST_NUMBERS_TO_COPY", 0)
+    monkeypatch.setattr("skliquid.pools.linear.layout.MAX_COPIED_NUMBERS", 0)
     assert_same_as_a_loop(sgd(), *binary)
     assert_same_as_a_loop(sgd(loss="log_loss", average=True), *binary)
 

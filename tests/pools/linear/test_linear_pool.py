@@ -18,10 +18,10 @@ from sklearn.base import clone
 from sklearn.linear_model import Perceptron, SGDClassifier
 
 from skliquid import LiquidEnsembleClassifier
+from skliquid.delegation.rows import Rows
 from skliquid.diversity.samples import draw_subspaces
 from skliquid.mechanisms import MECHANISMS
 from skliquid.pools import LinearPool
-from skliquid.rows import Rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -317,7 +317,7 @@ def test_voters_are_trained_in_blocks_when_there_is_not_room_for_all(binary, mon
         return np.vstack([voter.coef_ for voter in pool.estimators(VOTERS)])
 
     at_once = coefficients()
-    monkeypatch.setattr("skliquid.pools.linear.layout.MOST_NUMBERS_TO_COPY", 1)
+    monkeypatch.setattr("skliquid.pools.linear.layout.MAX_COPIED_NUMBERS", 1)
     assert np.array_equal(coefficients(), at_once)
 
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from linear_voters import VOTERS, assert_same_as_a_loop, pool_of, sgd
 
+from skliquid.delegation.rows import Rows
 from skliquid.pools.linear import linear_pool
-from skliquid.rows import Rows
 
 
 def test_separators_that_weigh_rows_alike_share_an_array_of_weights(multiclass):

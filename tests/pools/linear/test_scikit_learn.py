@@ -14,11 +14,12 @@ from linear_voters import (
 )
 from sklearn.linear_model import SGDClassifier
 
+from skliquid.delegation.rows import Rows
 from skliquid.pools import LinearPool
+from skliquid.pools.linear import linear_pool
 from skliquid.pools.linear.reference import train
 from skliquid.pools.linear.state import shuffle_seeds
 from skliquid.pools.linear.support import STOPPING_RULES
-from skliquid.rows import Rows
 
 OTHER_RULE = next(rule for rule in STOPPING_RULES if rule != LinearPool.stopping_rule)
 
@@ -114,7 +115,7 @@ def test_doubt_under_the_rule_of_another_version_is_settled_by_the_readable_loop
     for is_doubtful in (False, True):
         if is_doubtful:
             monkeypatch.setattr(SGDClassifier, "fit", None)  # scikit-learn is not needed
-            monkeypatch.setattr(LinearPool, "_doubtful", lambda _, voters, __: voters >= 0)
+            monkeypatch.setattr(linear_pool, "_DOUBTFUL", 0)  # the verdict of voters without doubt
         pool = pool_of(sgd(**options), classes)
         pool.stopping_rule = OTHER_RULE
         pool.finish(VOTERS, Rows(rows, y, weights))

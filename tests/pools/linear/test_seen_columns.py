@@ -9,13 +9,13 @@ import pytest
 import scipy.sparse
 from linear_voters import LOSSES, SEEDS, VOTERS, assert_same_as_a_loop, pool_of, sgd
 
-from skliquid.pools.linear.seen_columns import FEWEST_COLUMNS, SeenColumns
-from skliquid.rows import Rows
+from skliquid.delegation.rows import Rows
+from skliquid.pools.linear.seen_columns import MIN_COLUMNS, SeenColumns
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-def wide(n_rows=120, n_columns=FEWEST_COLUMNS, per_row=9, dtype=np.float64, seed=0):
+def wide(n_rows=120, n_columns=MIN_COLUMNS, per_row=9, dtype=np.float64, seed=0):
     """Return sparse rows in which some columns are frequent, and labels."""
     rng = np.random.default_rng(seed)
     columns = (n_columns * rng.random((n_rows, per_row)) ** 4).astype(np.int32)
@@ -31,6 +31,18 @@ def wide(n_rows=120, n_columns=FEWEST_COLUMNS, per_row=9, dtype=np.float64, seed
 def test_wide_rows_give_the_bits_of_a_loop(loss, dtype, average):
     X, y = wide(dtype=dtype)
     assert_same_as_a_loop(sgd(loss=loss, average=average), X, y)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_columns", [4100, 4117, 4159])
+def test_averages_of_columns_that_do_not_fill_a_block_give_the_bits_of_a_loop(n_columns, dtype):
+    X, y = wide(n_columns=n_columns, per_row=30, dtype=dtype)
+    last = scipy.sparse.random(len(y), 70, 0.2, "csr", dtype=dtype, random_state=0)
+    X = scipy.sparse.hstack([X[:, :-70], last], format="csr")  # numbers in the last block, too
+    assert n_columns % 64
+    assert X.indices.max() == n_columns - 1
+    assert_same_as_a_loop(sgd(average=True), X, y)
+    assert_same_as_a_loop(sgd(average=50, loss="log_loss"), X, (y + np.arange(len(y))) % 3)
 
 
 def test_wide_rows_of_several_classes_give_the_bits_of_a_loop():
@@ -98,17 +110,17 @@ def test_dropped_voters_leave_the_columns_of_the_others():
 
 
 def test_few_columns_and_dense_rows_are_taken_as_they_are():
-    assert not SeenColumns.suit(scipy.sparse.csr_array((3, FEWEST_COLUMNS - 1)))
-    assert not SeenColumns.suit(np.zeros((1, FEWEST_COLUMNS)))
-    assert SeenColumns.suit(scipy.sparse.csr_array((3, FEWEST_COLUMNS)))
+    assert not SeenColumns.suits(scipy.sparse.csr_array((3, MIN_COLUMNS - 1)))
+    assert not SeenColumns.suits(np.zeros((1, MIN_COLUMNS)))
+    assert SeenColumns.suits(scipy.sparse.csr_array((3, MIN_COLUMNS)))
 
 
 def test_dense_rows_may_follow_sparse_ones():
     columns = SeenColumns(5)
-    columns.taught(scipy.sparse.csr_array([[0.0, 2.0, 0.0, 0.0, 1.0]]))
-    assert columns.known(np.array([[3.0, 0.0, 0.0, 0.0, 4.0]])).toarray().tolist() == [[0.0, 4.0]]
-    taught = columns.taught(np.array([[3.0, 0.0, 0.0, 0.0, 4.0]])).toarray()
-    assert taught.tolist() == [[0.0, 4.0, 3.0]]
+    columns.add_and_select(scipy.sparse.csr_array([[0.0, 2.0, 0.0, 0.0, 1.0]]))
+    assert columns.select(np.array([[3.0, 0.0, 0.0, 0.0, 4.0]])).toarray().tolist() == [[0.0, 4.0]]
+    selected = columns.add_and_select(np.array([[3.0, 0.0, 0.0, 0.0, 4.0]])).toarray()
+    assert selected.tolist() == [[0.0, 4.0, 3.0]]
 
 
 def test_places_are_those_of_the_numbers():

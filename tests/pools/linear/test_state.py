@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pytest
 from sklearn.linear_model import SGDClassifier
@@ -37,12 +39,12 @@ def test_rows_are_shuffled_by_the_seeds_of_scikit_learn(monkeypatch, n_classes):
 def test_a_state_is_restored_and_reset_for_some_separators_only():
     state = SeparatorState.zeros(3, 5, np.float64, averages=True)
     state.coef[:], state.average[:], state.scalars["intercept"] = 1, 2, 3
-    before, chosen = state.copied(), np.array([0, 2])
+    before, chosen = copy.deepcopy(state), np.array([0, 2])
     state.reset(chosen)
     assert state.coef[:, 0].tolist() == [0, 1, 0]
     assert state.scalars["intercept"].tolist() == [0, 3, 0]
     assert state.scalars["steps"][chosen].tolist() == [1, 1]
-    state.restore(chosen, before.at(chosen))
+    state.restore(chosen, before.select(chosen))
     assert np.array_equal(state.coef, before.coef)
     assert np.array_equal(state.average, before.average)
     assert np.array_equal(state.scalars, before.scalars)
@@ -53,8 +55,8 @@ def test_an_average_is_shown_by_the_separators_that_have_one():
     state.coef[:], state.average[:] = 1, 2
     state.scalars["intercept"], state.scalars["average_intercept"] = 3, 4
     state.scalars["shows_average"] = [0, 1]
-    coef, intercept = state.shown()
+    coef, intercept = state.prediction_arrays()
     assert coef[:, 0].tolist() == [1, 2]
     assert intercept.tolist() == [3, 4]
     plain = SeparatorState.zeros(2, 3, np.float64, averages=False)
-    assert plain.shown()[0] is plain.coef
+    assert plain.prediction_arrays()[0] is plain.coef

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
 
 from skliquid import Diversity, LiquidEnsembleClassifier
-from skliquid.pools.linear.support import are_per_voter, refusal, shared_parameters
+from skliquid.pools.linear.support import can_share, shared_parameters, unsupported_parameter
 
 
 class MySGD(SGDClassifier):
@@ -14,8 +14,12 @@ class MySGD(SGDClassifier):
 
 @pytest.mark.parametrize("estimator", [LogisticRegression(), MySGD(), SGDClassifier])
 def test_only_scikit_learns_own_classes_are_accepted(estimator):
-    assert refusal(SGDClassifier()) is refusal(Perceptron(penalty="l2")) is None
-    assert refusal(estimator) == f"estimator={type(estimator).__name__}(...)"
+    assert (
+        unsupported_parameter(SGDClassifier())
+        is unsupported_parameter(Perceptron(penalty="l2"))
+        is None
+    )
+    assert unsupported_parameter(estimator) == f"estimator={type(estimator).__name__}(...)"
 
 
 @pytest.mark.parametrize(
@@ -34,7 +38,7 @@ def test_only_scikit_learns_own_classes_are_accepted(estimator):
     ],
 )
 def test_what_the_linear_pool_does_not_support_is_named(binary, params, reason):
-    assert refusal(SGDClassifier(**params)) == reason
+    assert unsupported_parameter(SGDClassifier(**params)) == reason
     ensemble = LiquidEnsembleClassifier(SGDClassifier(**params), pool="linear")
     with pytest.raises(
         ValueError,
@@ -88,4 +92,4 @@ def test_voters_share_a_pool_unless_they_differ_in_what_it_holds_once():
     ],
 )
 def test_hyperparameters_that_voters_of_a_pool_need_not_share(hyperparameters, per_voter):
-    assert are_per_voter(hyperparameters) is per_voter
+    assert can_share(hyperparameters) is per_voter

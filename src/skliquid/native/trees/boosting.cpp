@@ -1,5 +1,5 @@
 // Gradient boosting: small trees, each grown on the gradients of the loss after the previous ones.
-// The readable version is voters/reference/boosting.py.
+// The readable version is tests/readable/boosting.py.
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Deep trees with random splits, for forests. The readable version is voters/reference/forest.py.
+// Deep trees with random splits, for forests. The readable version is tests/readable/forest.py.
 
 #include <algorithm>
 #include <cstring>

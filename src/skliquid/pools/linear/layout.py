@@ -7,16 +7,14 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from skliquid import native
-from skliquid.arrays import Floats
+from skliquid.delegation.arrays import Floats, compact
 
-MOST_NUMBERS_TO_COPY = 2**24
-"""Rows with more numbers are not copied to be padded."""
-
+MAX_COPIED_NUMBERS = 2**24  # rows with more numbers are not copied to be padded
 _WIDTH = 8  # features are padded to a multiple: the core takes that many at once
 _CACHE_LINE = 64  # bytes
 
 
-def padded(n_features: int) -> int:
+def padded_width(n_features: int) -> int:
     """Return the number of columns that ``n_features`` take in the core."""
     return -(-n_features // _WIDTH) * _WIDTH
 
@@ -35,10 +33,10 @@ def core_rows(X: Any, coef: NDArray[Any], *, pad: bool = True) -> tuple[Any, Flo
     rows: Any = X
     if scipy.sparse.issparse(X):
         csr = rows.tocsr()
-        data, indices = _contiguous(csr.data, coef.dtype), _contiguous(csr.indices, np.int32)
+        data, indices = compact(csr.data, coef.dtype), compact(csr.indices, np.int32)
         rows = native.SparseRows(data, indices, csr.indptr.astype(np.int64), csr.shape[1])
-    elif not pad or X.shape[1] == coef.shape[1] or X.size > MOST_NUMBERS_TO_COPY:
-        rows = _contiguous(X, coef.dtype)
+    elif not pad or X.shape[1] == coef.shape[1] or X.size > MAX_COPIED_NUMBERS:
+        rows = compact(X, coef.dtype)
     else:
         rows = aligned_zeros(X.shape[0], coef.shape[1], coef.dtype)
         rows[:, : X.shape[1]] = X
@@ -47,20 +45,7 @@ def core_rows(X: Any, coef: NDArray[Any], *, pad: bool = True) -> tuple[Any, Flo
     return rows, norms
 
 
-def check_indices(X: Any) -> None:
-    """Let the core check the indices of a sparse ``X``."""
-    if scipy.sparse.issparse(X):
-        matrix: Any = X
-        core_rows(X, np.empty((0, matrix.shape[1]), dtype=matrix.dtype))
-
-
-def _contiguous(array: NDArray[Any], dtype: Any) -> NDArray[Any]:
-    """Return a contiguous, aligned array; one from another process may not be aligned."""
-    array = np.ascontiguousarray(array, dtype=dtype)
-    return array if array.flags.aligned else array.copy()
-
-
-def stacked_subspaces(X: Any, subspaces: NDArray[np.intp]) -> Any:
+def stack_subspaces(X: Any, subspaces: NDArray[np.intp]) -> Any:
     """Return the rows once per subspace, one after another, with the features of each."""
     if scipy.sparse.issparse(X):
         csr: Any = X
@@ -71,16 +56,16 @@ def stacked_subspaces(X: Any, subspaces: NDArray[np.intp]) -> Any:
     return columns.transpose(1, 0, 2).reshape(-1, n_seen)
 
 
-def over_all_features(
+def expand_subspaces(
     coef: NDArray[Any], subspaces: NDArray[np.intp], n_features: int
 ) -> NDArray[Any]:
     """Return coefficients for all features: zero outside of the subspace of each."""
-    whole = aligned_zeros(len(coef), padded(n_features), coef.dtype)
-    np.put_along_axis(whole, subspaces, coef[:, : subspaces.shape[1]], axis=1)
-    return whole
+    expanded = aligned_zeros(len(coef), padded_width(n_features), coef.dtype)
+    np.put_along_axis(expanded, subspaces, coef[:, : subspaces.shape[1]], axis=1)
+    return expanded
 
 
-def as_pairs(X: Any) -> list[list[tuple[int, float]]]:
+def feature_value_pairs(X: Any) -> list[list[tuple[int, float]]]:
     """Return the rows as the readable loop takes them: pairs of a feature and its value."""
     if not scipy.sparse.issparse(X):
         return [list(enumerate(row.tolist())) for row in X]

@@ -1,4 +1,4 @@
-"""Problem: what all voters of a linear pool have in common."""
+"""Problem: classes and hyperparameters that all voters of a linear pool have in common."""
 
 from typing import Any
 
@@ -6,15 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skliquid import native
-from skliquid.arrays import Labels
+from skliquid.delegation.arrays import Labels
+from skliquid.delegation.rows import Rows
 from skliquid.pools.linear.support import STOPPING_RULES
-from skliquid.rows import Rows
 
 _SPARSE_INTERCEPT_STEP = 0.01  # scikit-learn's, since sparse rows reach the intercept more often
 
 
 class LinearProblem:
-    """Classes and hyperparameters, and what follows from them for the native core.
+    """Classes and hyperparameters, and the settings and arrays that the native core needs.
 
     ``attributes`` are those that scikit-learn adds to a fitted voter. With two classes a voter has
     one separator, else one per class, against all others.
@@ -63,7 +63,7 @@ class LinearProblem:
     def arrays(
         self, n_voters: int, rows: Rows, classes: slice = slice(None)
     ) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]:
-        """Return labels, arrays of row weights, and which of these arrays each separator takes.
+        """Return labels, arrays of row weights, and the position of each separator's array.
 
         They are for the separators of ``classes``. Separators with the same weights share an array:
         with many classes, all those of a voter.

@@ -1,54 +1,40 @@
-"""The loop of ``native/linear/epoch.hpp``, readable: one linear separator, learned row by row.
+"""The readable twin of ``native/linear/epoch.hpp``: one linear separator, learned row by row.
 
-This is what scikit-learn's ``SGDClassifier`` computes, number for number, in plain Python. Beside
-tests, the linear pool uses it where rounding decides when to stop under another version's rule.
+It computes the numbers of scikit-learn's ``SGDClassifier`` in plain Python. It is part of the
+package, unlike other readable twins, since the pool needs it: where rounding decides when a voter
+stops, scikit-learn itself has the last word, but only under its own stopping rule. Under the rule
+of another version, as in the reproduction of the paper, this loop takes its place.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-Row = Sequence[tuple[int, float]]
-"""The features of one row that are stored, in order: index and value."""
-
-
-PI_IN_THREE = tuple(
-    map(float.fromhex, ("0x1.921fb54p+1", "0x1.10b46118p-29", "0x1.313198a2e0370p-60"))
-)
-"""Parts of pi, the first two of thirty bits, so that their multiples are exact for long."""
-
-SINE = tuple((-1) ** k / math.factorial(2 * k + 1) for k in range(10, 0, -1))
-"""sin x = x + x * (x^2 * (a polynomial in x^2 with these factors, the highest first))."""
-
-FARTHEST_BY_POLYNOMIAL = 1e6
+Row = Sequence[tuple[int, float]]  # its stored features, in order: index and value
 
 
 class Separator(NamedTuple):
-    """A linear separator, and how many epochs it took."""
+    """A linear separator, and the number of its epochs."""
 
     coef: list[float]
     intercept: float
     n_iter: int
 
 
-def hinge(y: float, p: float, threshold: float = 1.0) -> tuple[float, float]:
-    """Return loss and gradient of the support vector machine."""
+def _hinge(y: float, p: float, threshold: float = 1.0) -> tuple[float, float]:
     return (threshold - p * y, -y) if p * y <= threshold else (0.0, 0.0)
 
 
-def perceptron(y: float, p: float) -> tuple[float, float]:
-    """Return loss and gradient of the perceptron."""
-    return hinge(y, p, threshold=0.0)
+def _perceptron(y: float, p: float) -> tuple[float, float]:
+    return _hinge(y, p, threshold=0.0)
 
 
-def squared_hinge(y: float, p: float) -> tuple[float, float]:
-    """Return loss and gradient of the squared hinge."""
+def _squared_hinge(y: float, p: float) -> tuple[float, float]:
     z = 1.0 - p * y
     return (z * z, -2 * y * z) if z > 0 else (0.0, 0.0)
 
 
-def modified_huber(y: float, p: float) -> tuple[float, float]:
-    """Return loss and gradient of the smoothed hinge."""
+def _modified_huber(y: float, p: float) -> tuple[float, float]:
     z = p * y
     if z >= 1.0:
         return 0.0, 0.0
@@ -57,8 +43,7 @@ def modified_huber(y: float, p: float) -> tuple[float, float]:
     return -4.0 * z, -4.0 * y
 
 
-def log_loss(y: float, p: float) -> tuple[float, float]:
-    """Return loss and gradient of logistic regression, for labels 0 and 1."""
+def _log_loss(y: float, p: float) -> tuple[float, float]:  # labels are 0 and 1
     if p <= -37:
         softplus = math.exp(p)
     elif p <= -2:
@@ -73,16 +58,16 @@ def log_loss(y: float, p: float) -> tuple[float, float]:
     return softplus - y * p, math.exp(p) - y
 
 
-LOSSES: dict[str, Callable[[float, float], tuple[float, float]]] = {
-    "hinge": hinge,
-    "perceptron": perceptron,
-    "squared_hinge": squared_hinge,
-    "modified_huber": modified_huber,
-    "log_loss": log_loss,
+LOSSES: dict[str, Callable[[float, float], tuple[float, float]]] = {  # loss and gradient
+    "hinge": _hinge,
+    "perceptron": _perceptron,
+    "squared_hinge": _squared_hinge,
+    "modified_huber": _modified_huber,
+    "log_loss": _log_loss,
 }
 
 
-def shuffled(order: list[int], seed: int) -> list[int]:
+def shuffle(order: list[int], seed: int) -> list[int]:
     """Return ``order`` after a Fisher-Yates shuffle driven by a 32-bit xorshift."""
     order, state = order.copy(), seed
     for i in range(len(order) - 1):
@@ -95,7 +80,7 @@ def shuffled(order: list[int], seed: int) -> list[int]:
     return order
 
 
-def step_sizes(learning_rate: str, alpha: float, eta0: float, power_t: float, t: float) -> float:
+def step_size(learning_rate: str, alpha: float, eta0: float, power_t: float, t: float) -> float:
     """Return the step size at step ``t``, counted from 1."""
     if learning_rate == "optimal":
         first = math.sqrt(1.0 / math.sqrt(alpha))
@@ -130,14 +115,14 @@ def train(
     order = list(range(len(rows)))
     best, n_worse, epoch = math.inf, 0, 0
     for epoch in range(1, max_iter + 1):
-        order = shuffled(order, seed)
+        order = shuffle(order, seed)
         objective = 0.0
         for row in order:
             total = 0.0
             for j, value in rows[row]:
                 total += w[j] * value
             p = total * scale + intercept
-            eta = step_sizes(learning_rate, alpha, eta0, power_t, t)
+            eta = step_size(learning_rate, alpha, eta0, power_t, t)
             cost, gradient = LOSSES[loss](labels[row], p)
             objective += cost
             if penalized and penalty_counts:
@@ -162,21 +147,3 @@ def train(
         if tol > -math.inf and n_worse >= n_iter_no_change:
             break
     return Separator([value * scale for value in w], intercept, epoch)
-
-
-def cosine(x: float) -> float:
-    """Return cos x by 1 - 2 sin^2(x / 2) and a polynomial; by the mathematics library if far out.
-
-    Half of x is brought between -pi/2 and pi/2; the sign of the sine does not matter.
-    """
-    if not abs(x) <= FARTHEST_BY_POLYNOMIAL:
-        return math.cos(x)
-    half = 0.5 * x
-    turns = float(math.floor(half * (1 / math.pi) + 0.5))
-    for part in PI_IN_THREE:
-        half -= turns * part
-    square, tail = half * half, 0.0
-    for factor in SINE:
-        tail = tail * square + factor
-    sine = half + half * (square * tail)
-    return 1.0 - 2.0 * (sine * sine)

@@ -1,4 +1,4 @@
-"""scikit-learn's side: what its linear classifiers hold, and fits that are left to it."""
+"""Exchange with scikit-learn: attributes of its linear classifiers, and fits that it takes over."""
 
 import warnings
 from typing import Any
@@ -9,27 +9,19 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import compute_class_weight
 
+from skliquid.delegation.rows import Rows
 from skliquid.pools.linear import layout, reference
 from skliquid.pools.linear.problem import LinearProblem
-from skliquid.pools.linear.state import SeparatorState
+from skliquid.pools.linear.state import Separators, SeparatorState
 from skliquid.pools.linear.support import INSTALLED_RULE
-from skliquid.rows import Rows
 
-_READABLE = (
-    "power_t",
-    "penalized",
-    "penalty_counts",
-    "intercept_step",
-    "max_iter",
-    "tol",
-    "n_iter_no_change",
-)
+_CORE_SETTINGS = ("loss", "learning_rate", "shuffles", "average_from")  # not of the reference
 
 
 def fitted_attributes(estimator: Any, rows: Rows, classes: NDArray[Any]) -> dict[str, Any]:
     """Return the attributes that scikit-learn adds to ``estimator`` when it trains it.
 
-    They are known after one number of one row, and after three classes, whatever follows.
+    One number of one row, and three classes, are enough to know them.
     """
     unfitted, weights = set(vars(estimator)), estimator.class_weight
     estimator.class_weight, few = None, classes[:3]
@@ -52,10 +44,10 @@ def read(
     estimator: Any,
     problem: LinearProblem,
     state: SeparatorState,
-    separators: NDArray[np.intp],
+    separators: Separators,
     columns: NDArray[np.int64] | slice,
 ) -> None:
-    """Copy what ``estimator`` has learned of ``columns`` into the state of its ``separators``."""
+    """Copy the coefficients of ``columns`` and the counters of ``estimator`` into ``state``."""
     scalars, averages = state.scalars, problem.averages
     coef = np.atleast_2d(estimator._standard_coef if averages else estimator.coef_)[:, columns]
     state.coef[separators, : coef.shape[1]] = coef
@@ -70,9 +62,9 @@ def read(
     scalars["steps"][separators] = estimator.t_
 
 
-def written(estimator: Any, problem: LinearProblem, state: SeparatorState) -> Any:
+def write(estimator: Any, problem: LinearProblem, state: SeparatorState) -> Any:
     """Return ``estimator``, fitted: with the coefficients of ``state``."""
-    coef, intercept = state.shown()
+    coef, intercept = state.prediction_arrays()
     vars(estimator).update(problem.attributes)
     estimator.coef_ = np.ascontiguousarray(coef[:, : problem.n_features])
     estimator.intercept_ = intercept.astype(problem.intercept_dtype)
@@ -104,10 +96,10 @@ def _write_average(estimator: Any, problem: LinearProblem, state: SeparatorState
 def fit_by_reference(
     problem: LinearProblem,
     state: SeparatorState,
-    separators: NDArray[np.intp],
+    separators: Separators,
     rows: Rows,
-    *,
     stopping_rule: str,
+    *,
     max_iter: int,
 ) -> None:
     """Fit a voter by the readable loop, as a scikit-learn with another stopping rule would."""
@@ -118,22 +110,23 @@ def fit_by_reference(
             f"averages, float32 or without shuffling: got {stopping_rule!r}, and rounding decides "
             "when a voter stops. Scale X, or do without these."
         )
-    labels, importance, rows_of_weights = problem.arrays(1, rows)
-    pairs, is_sparse = layout.as_pairs(rows.X), scipy.sparse.issparse(rows.X)
-    settings = problem.settings(stopping_rule, is_sparse, max_iter, problem.tol)
-    for k, (s, row_of_weights) in enumerate(zip(separators, rows_of_weights, strict=True)):
+    labels, importance, weight_rows = problem.arrays(1, rows)
+    pairs, is_sparse = layout.feature_value_pairs(rows.X), scipy.sparse.issparse(rows.X)
+    settings = problem.settings(stopping_rule, is_sparse, max_iter, problem.tol)._asdict()
+    options = {name: value for name, value in settings.items() if name not in _CORE_SETTINGS}
+    for k, (s, weight_row) in enumerate(zip(separators, weight_rows, strict=True)):
         separator = reference.train(
             [0.0] * state.coef.shape[1],
             0.0,
             pairs,
             labels[k].tolist(),
-            importance[row_of_weights].tolist(),
+            importance[weight_row].tolist(),
             seed=int(scalars["seed"][s]),
             alpha=float(scalars["alpha"][s]),
             eta0=float(scalars["eta0"][s]),
             loss=params["loss"],
             learning_rate=params["learning_rate"],
-            **{name: getattr(settings, name) for name in _READABLE},
+            **options,
         )
         state.coef[s] = separator.coef
         scalars["intercept"][s] = separator.intercept

@@ -1,8 +1,7 @@
-"""Support: which estimators the linear pool accepts, and which of them share one pool."""
+"""Support: the estimators that a linear pool supports, and those that can share one."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from functools import cache
 from numbers import Real
 from typing import Any
 
@@ -11,13 +10,14 @@ from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.utils.fixes import parse_version
 
 PER_VOTER = ("alpha", "eta0", "random_state", "n_jobs", "warm_start")
-"""Hyperparameters that voters of one pool need not have in common."""
+"""Hyperparameters that may differ between voters of one pool."""
 
 STOPPING_RULES = ("loss", "objective")
-"""What must stop decreasing for a final fit to end: the loss, or the loss and the penalty."""
+"""A final fit ends when this stops decreasing: the loss, or the loss and the penalty."""
 
 INSTALLED_RULE = STOPPING_RULES[parse_version(sklearn.__version__) >= parse_version("1.8")]
 
+_DEFAULTS = SGDClassifier().get_params()
 _SUPPORTED: dict[str, tuple[Any, ...]] = {
     "loss": ("hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron"),
     "penalty": ("l2", None),
@@ -27,13 +27,15 @@ _SUPPORTED: dict[str, tuple[Any, ...]] = {
 }
 
 
-def refusal(estimator: Any) -> str | None:
+def unsupported_parameter(estimator: Any) -> str | None:
     """Return the parameter of ``estimator`` that is not supported, or None if all are."""
     if type(estimator) not in (SGDClassifier, Perceptron):
         return f"estimator={type(estimator).__name__}(...)"
     params = parameters(estimator)
     weights = params.pop("class_weight")
-    if weights is not None and not _are_numbers(weights):
+    is_mapping = isinstance(weights, Mapping)
+    are_numbers = is_mapping and all(isinstance(weight, Real) for weight in weights.values())
+    if weights is not None and not are_numbers:
         return f"class_weight={weights!r}"
     for name, value in params.items():  # scikit-learn has not validated them yet
         if not isinstance(value, Hashable) or value not in _SUPPORTED.get(name, [value]):
@@ -48,7 +50,7 @@ def refusal(estimator: Any) -> str | None:
 
 
 def shared_parameters(estimator: Any) -> tuple[Any, ...]:
-    """Return what voters of one linear pool have in common, as a hashable key."""
+    """Return the parameters that voters of one linear pool have in common, as a hashable key."""
     params = parameters(estimator)
     shared = {name: value for name, value in params.items() if name not in PER_VOTER}
     if shared["class_weight"] is not None:
@@ -56,7 +58,7 @@ def shared_parameters(estimator: Any) -> tuple[Any, ...]:
     return (type(estimator), *shared.items())
 
 
-def are_per_voter(hyperparameters: Sequence[Mapping[str, Any]]) -> bool:
+def can_share(hyperparameters: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether voters that differ in these hyperparameters can share a pool."""
     items = [item for params in hyperparameters for item in params.items()]
     rates = [value for name, value in items if name in ("alpha", "eta0")]
@@ -67,15 +69,4 @@ def are_per_voter(hyperparameters: Sequence[Mapping[str, Any]]) -> bool:
 
 def parameters(estimator: Any) -> dict[str, Any]:
     """Return the parameters of ``estimator``, a perceptron's as those of the SGD that it is."""
-    defaults = _default_parameters()
-    return {name: getattr(estimator, name, default) for name, default in defaults.items()}
-
-
-@cache
-def _default_parameters() -> dict[str, Any]:
-    return dict(SGDClassifier().get_params())
-
-
-def _are_numbers(class_weight: Any) -> bool:
-    is_mapping = isinstance(class_weight, Mapping)
-    return is_mapping and all(isinstance(weight, Real) for weight in class_weight.values())
+    return {name: getattr(estimator, name, default) for name, default in _DEFAULTS.items()}

@@ -1,0 +1,74 @@
+"""Class weights: weights of rows by class, against class imbalance."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skliquid.delegation.arrays import Floats
+from skliquid.delegation.rows import Rows
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """The number of rows per class so far.
+
+    Examples
+    --------
+    >>> counts = ClassCounts().plus(np.array(["no", "no", "yes"])).plus(np.array(["no"]))
+    >>> counts.labels.tolist(), counts.n_rows.tolist()
+    (['no', 'yes'], [3, 1])
+    """
+
+    labels: NDArray[Any] | None = None
+    n_rows: NDArray[np.int64] | None = None
+
+    def plus(self, y: NDArray[Any]) -> "ClassCounts":
+        """Return the counts after rows with the labels ``y``."""
+        labels, n_rows = np.unique(y, return_counts=True)
+        if self.labels is None or self.n_rows is None:
+            return ClassCounts(labels, n_rows)
+        both, places = np.unique(np.concatenate([self.labels, labels]), return_inverse=True)
+        counts = np.bincount(places, np.concatenate([self.n_rows, n_rows])).astype(np.int64)
+        return ClassCounts(both, counts)
+
+
+def with_class_weights(rows: Rows, class_weight: Any, counts: ClassCounts | None = None) -> Rows:
+    r"""Return ``rows`` weighted by class, without those of weight zero.
+
+    ``"balanced"`` gives a row of class c the weight :math:`n / (C n_c)`, for :math:`n_c` of
+    :math:`n` rows and C classes, so that all classes count the same. These numbers are ``counts``,
+    or without them those of ``rows``.
+
+    Examples
+    --------
+    >>> rows = Rows(np.zeros((3, 1)), np.array([0, 0, 1]))
+    >>> with_class_weights(rows, "balanced").sample_weight.tolist()
+    [0.75, 0.75, 1.5]
+    """
+    rows = rows.without_zero_weights()
+    if class_weight is not None:
+        counts = ClassCounts().plus(rows.y) if counts is None else counts
+        weights = class_factors(rows.y, class_weight, counts)
+        if rows.sample_weight is not None:
+            weights = weights * rows.sample_weight
+        rows = rows._replace(sample_weight=weights).without_zero_weights()
+    return rows
+
+
+def class_factors(y: NDArray[Any], class_weight: Any, counts: ClassCounts) -> Floats:
+    """Return the weight of each row's class."""
+    labels, places = np.unique(y, return_inverse=True)
+    return _weights(labels, class_weight, counts)[places]
+
+
+def _weights(labels: NDArray[Any], class_weight: Any, counts: ClassCounts) -> Floats:
+    if isinstance(class_weight, Mapping):
+        return np.array([float(class_weight.get(label, 1.0)) for label in labels.tolist()])
+    assert counts.labels is not None
+    assert counts.n_rows is not None
+    n_rows = counts.n_rows[np.searchsorted(counts.labels, labels)]
+    balanced: Floats = counts.n_rows.sum() / (len(counts.labels) * n_rows)
+    return balanced

@@ -1,0 +1,48 @@
+"""Increments: slices of the data, each followed by delegations."""
+
+from itertools import pairwise
+
+
+def slices(n_rows: int, size: int) -> list[slice]:
+    """Return slices of ``size`` rows; the last may be shorter.
+
+    Examples
+    --------
+    >>> slices(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return _between([*range(0, n_rows, size), n_rows])
+
+
+def equal_slices(n_rows: int, n_parts: int) -> list[slice]:
+    """Return ``n_parts`` slices whose lengths differ by one row at most.
+
+    Examples
+    --------
+    >>> [cut.stop - cut.start for cut in equal_slices(101, 4)]
+    [26, 25, 25, 25]
+    """
+    return _between([-(-n_rows * part // n_parts) for part in range(n_parts + 1)])
+
+
+def doubling_slices(n_rows: int, first: int, n_parts: int | None) -> list[slice]:
+    """Return slices that are each as long as all before together, at most ``n_parts`` of them.
+
+    The first has ``first`` rows. With ``n_parts=None`` all rows are covered.
+
+    Examples
+    --------
+    >>> doubling_slices(1000, 250, 3)
+    [slice(0, 250, None), slice(250, 500, None), slice(500, 1000, None)]
+    >>> [cut.stop for cut in doubling_slices(100_000, 2_000, None)]
+    [2000, 4000, 8000, 16000, 32000, 64000, 100000]
+    """
+    ends = [0]
+    while ends[-1] < n_rows and (n_parts is None or len(ends) <= n_parts):
+        ends.append(min(first, n_rows))
+        first *= 2
+    return _between(ends)
+
+
+def _between(ends: list[int]) -> list[slice]:
+    return [slice(start, stop) for start, stop in pairwise(ends)]

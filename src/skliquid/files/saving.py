@@ -1,0 +1,119 @@
+"""save and load: models as files of data, and back."""
+
+import json
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from skliquid.files import container
+from skliquid.files.atomic_write import atomic_write
+from skliquid.files.container import Content, ModelFileError
+from skliquid.files.fields import InvalidField, require
+from skliquid.files.schema import vocabulary
+from skliquid.files.values import Reader, Writer
+
+
+def save(model: Any, path: str | PathLike[str]) -> None:
+    """Write a model to a file that holds data and no code.
+
+    The same model gives the same bytes. The file is replaced in one step: it always holds either
+    this model or its old content.
+
+    Parameters
+    ----------
+    model : LiquidEnsembleClassifier, Pipeline or StreamedModel
+        Fitted or not. Voters must be linear, or trees of :mod:`skliquid.voters`; feature maps and
+        other steps must be among the common transformers of scikit-learn, and functions must be
+        skliquid's own.
+    path : str or path
+        The file.
+
+    Raises
+    ------
+    ModelFileError
+        If the model holds anything else. ``skops.io.dump`` and ``joblib.dump`` save any model; a
+        file of joblib can run any code when it is loaded.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from skliquid import LiquidEnsembleClassifier, load, save
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ensemble = LiquidEnsembleClassifier(random_state=0).fit(X, y)
+    >>> file = tempfile.mkdtemp() + "/iris.skliquid"
+    >>> save(ensemble, file)
+    >>> bool((load(file).predict_proba(X) == ensemble.predict_proba(X)).all())
+    True
+    """
+    content = serialize(model)
+    _restore(content, "The model")  # no file is written that cannot be read
+    write(content, Path(path))
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """Return the model in a file that :func:`save` or ``skliquid train`` wrote.
+
+    Nothing in the file is executed, whoever wrote it, and all of it is checked.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    model : LiquidEnsembleClassifier, Pipeline or StreamedModel
+        The model, with the same bits.
+
+    Raises
+    ------
+    ModelFileError
+        If the file was damaged, holds no valid model, or is of another version.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"path must be an existing file: {path} is not. Correct the path.")
+    return _restore(container.read(path), path)
+
+
+def serialize(value: Any) -> Content:
+    """Serialize ``value`` to a document and its arrays, or raise if files cannot store it."""
+    try:
+        return Writer(vocabulary()).serialize(value)
+    except InvalidField as error:
+        raise ModelFileError(
+            f"model must consist of types that model files can store: {error}. Change it, or save "
+            "it with skops.io.dump, which asks which types to trust, or with joblib.dump, whose "
+            "files can run any code when they are loaded."
+        ) from error
+
+
+def write(content: Content, path: Path) -> None:
+    """Write the content of a model file."""
+    with atomic_write(path) as file:
+        container.write(content, file)
+
+
+def _restore(content: Content, name: Any) -> Any:
+    """Return the model in the content of a file, after checking every part of it."""
+    try:
+        model = Reader(vocabulary(), content).value()
+        predicts = hasattr(model, "predict") or hasattr(model, "predictions")
+        require(predicts, f"a model that predicts: got a {type(model).__name__}")
+    except (InvalidField, RecursionError) as error:
+        raise ModelFileError(
+            f"{name} must hold a valid model: {error}. Restore a copy, or train again."
+        ) from error
+    return model
+
+
+def digest(value: Any) -> str:
+    """Return the SHA-256 of a serialized value, or raise if files cannot store it."""
+    document, arrays = serialize(value)
+    found = sha256(json.dumps(document).encode())
+    for array in arrays:
+        found.update(f"{array.dtype.str}{array.shape}".encode())
+        found.update(array.tobytes())
+    return found.hexdigest()

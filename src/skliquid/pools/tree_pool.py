@@ -1,0 +1,204 @@
+"""TreePool: voters made of trees, grown by one compiled call on rows in shared bins."""
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from skliquid.delegation.arrays import Floats, Voters, Votes
+from skliquid.delegation.rows import Rows
+from skliquid.delegation.voter_pool import VoterPool, VoterState
+from skliquid.pools.sampled_pool import index_weights
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier, RecentRows, grow
+from skliquid.voters.binning import BinnedRows
+
+TREE_VOTERS = (RandomizedForestClassifier, BoostedTreesClassifier)
+_SHARED = ("categorical_features", "class_weight", "max_rows")
+_STATE = ("n_grown_", "n_seen_", "n_visits_", "_turns", "trees_")
+Features = NDArray[np.intp] | None  # the columns that some voters see; None means all
+
+
+class TreePool(VoterPool):
+    """Voters that are :class:`RandomizedForestClassifier` or :class:`BoostedTreesClassifier`.
+
+    Their trees have the bits that each voter would have alone. Voters that trained on the same rows
+    share them: the rows are kept once, and put into bins once for all trees that are grown.
+    """
+
+    name = "trees"
+
+    @classmethod
+    def unsupported_parameter(cls, estimator: Any) -> str | None:
+        if type(estimator) not in TREE_VOTERS:
+            return f"{type(estimator).__name__}"
+        if estimator.class_weight is not None:
+            return f"class_weight={estimator.class_weight!r}"
+        is_by_type = estimator.categorical_features in (None, "from_dtype")
+        return None if is_by_type else f"categorical_features={estimator.categorical_features!r}"
+
+    @classmethod
+    def sharing_key(cls, estimator: Any) -> Any:
+        return estimator.max_rows
+
+    @classmethod
+    def can_share(cls, hyperparameters: Sequence[Mapping[str, Any]]) -> bool:
+        return not any(name in drawn for drawn in hyperparameters for name in _SHARED)
+
+    def __init__(
+        self,
+        voters: Sequence[Any],
+        classes: NDArray[Any],
+        n_jobs: int | None = None,
+        subspaces: NDArray[np.intp] | None = None,
+        shared: dict[Any, Any] | None = None,
+    ):
+        self.n_jobs, self._classes, self._subspaces = n_jobs, classes, subspaces
+        self._n_voters, self._max_rows = len(voters), voters[0].max_rows
+        self._unfitted = dict(enumerate(voters))
+        self._fitted: dict[int, Any] = {}
+        self._recent = dict.fromkeys(self._unfitted, RecentRows(self._max_rows))
+
+    def train(self, voters: Voters, rows: Rows) -> int:
+        weights, visits = index_weights(rows, voters, self._n_voters).sample_weight, 0
+        for recent, members in self._by_rows(voters.tolist()):
+            recent.append(rows.X, rows.y, weights)
+            due = [self._start(voter, rows.X).take_turn(rows.n_rows) for voter in members]
+            self._count_visits(members, [0] * len(members))
+            if self.max_passes is not None:
+                due = [min(n, self.max_passes) for n in due]
+            n_trees = {voter: n for voter, n in zip(members, due, strict=True) if n}
+            for features, part in self._by_features(list(n_trees)):
+                X, numbers = _select(recent.X, features), [n_trees[voter] for voter in part]
+                binned = self._bin(X, recent.y, recent.weights, part)
+                found = grow([self._fitted[v] for v in part], binned, numbers, self._n_threads, X)
+                visits += self._count_visits(part, found)
+        return visits
+
+    def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
+        weights, visits = index_weights(rows, voters, self._n_voters).sample_weight, 0
+        nothing = RecentRows(self._max_rows)
+        for features, part in self._by_features(voters.tolist()):
+            binned = self._bin(_select(rows.X, features), rows.y, weights, part)
+            for voter in part:
+                self._fitted.pop(voter, None)
+            fitted = [self._start(voter, rows.X) for voter in part]
+            for one in fitted:
+                one.n_seen_ = rows.n_rows
+            n_trees = [None if max_passes is None else min(v.n_trees, max_passes) for v in fitted]
+            visits += self._count_visits(part, grow(fitted, binned, n_trees, self._n_threads))
+            self._recent |= dict.fromkeys(part, nothing)
+        return visits
+
+    def vote(self, voters: Voters, X: Any) -> Votes:
+        votes: Votes = self.probabilities(voters, X).argmax(axis=2)
+        return votes
+
+    def probabilities(self, voters: Voters, X: Any) -> Floats:
+        return self._predict(voters, X, {cls: cls.probabilities for cls in TREE_VOTERS})
+
+    def margins(self, voters: Voters, X: Any) -> Floats:
+        return self._predict(voters, X, {BoostedTreesClassifier: _margins})
+
+    def _predict(self, voters: Voters, X: Any, functions: Mapping[Any, Any]) -> Floats:
+        """Return predictions by the function of each voter's class; zeros without one."""
+        predictions = np.zeros((len(voters), X.shape[0], len(self._classes)))
+        places = {voter: place for place, voter in enumerate(voters.tolist())}
+        for features, part in self._by_features(list(places)):
+            for cls, function in functions.items():
+                if own := [voter for voter in part if type(self._fitted[voter]) is cls]:
+                    fitted = [self._fitted[voter] for voter in own]
+                    found = function(fitted, _select(X, features), self._n_threads)
+                    predictions[[places[voter] for voter in own]] = found
+        return predictions
+
+    def estimators(self, voters: Voters) -> list[Any]:
+        return [self._fitted[voter] for voter in voters.tolist()]
+
+    def keep(self, voters: Voters, *, training_is_over: bool) -> VoterPool:
+        kept = voters.tolist()
+        self._unfitted = {voter: self._unfitted[voter] for voter in kept}
+        self._fitted = {voter: self._fitted[voter] for voter in kept}
+        self._recent = {voter: self._recent[voter] for voter in kept}
+        return self
+
+    def state_of(self, voters: Voters) -> list[VoterState]:
+        fitted = self.estimators(voters)
+        own: dict[str, Any] = {name: [getattr(f, name) for f in fitted] for name in _STATE}
+        own["base_scores_"] = [getattr(f, "base_scores_", None) for f in fitted]
+        recent = [self._recent[voter] for voter in voters.tolist()]
+        distinct = list({id(rows): rows for rows in recent}.values())
+        own["rows_of"] = np.array([[rows is r for r in distinct].index(True) for rows in recent])
+        return [VoterState(self.name, np.arange(len(voters)), own, {"rows": distinct})]
+
+    def load_state(self, parts: Sequence[VoterState]) -> None:
+        kept = sorted(voter for part in parts for voter in part.voters.tolist())
+        self._unfitted = {voter: self._unfitted[voter] for voter in kept}
+        self._fitted, self._recent = {}, {}
+        for part in parts:
+            rows_of = part.own["rows_of"].tolist()
+            for k, voter in enumerate(part.voters.tolist()):
+                fitted = copy.copy(self._unfitted[voter])
+                fitted.start(self._classes, part.own["trees_"][k].n_columns)
+                names = [*_STATE, *({"base_scores_"} & vars(fitted).keys())]
+                vars(fitted).update({name: part.own[name][k] for name in names})
+                self._fitted[voter] = fitted
+                self._recent[voter] = part.shared["rows"][rows_of[k]]
+
+    @property
+    def _n_threads(self) -> int:
+        return int(effective_n_jobs(self.n_jobs))
+
+    def _start(self, voter: int, X: Any) -> Any:
+        """Return the voter, without trees if it was not trained before."""
+        if voter not in self._fitted:
+            fitted = copy.copy(self._unfitted[voter])
+            n_columns = X.shape[1] if self._subspaces is None else self._subspaces.shape[1]
+            fitted.start(self._classes, n_columns)
+            self._fitted[voter] = fitted
+        return self._fitted[voter]
+
+    def _count_visits(self, voters: Sequence[int], visits: Sequence[int]) -> int:
+        """Store the sample visits of each voter, and return their sum."""
+        for voter, own in zip(voters, visits, strict=True):
+            self._fitted[voter].n_visits_ = own
+        return sum(visits)
+
+    def _by_rows(self, voters: Sequence[int]) -> Iterator[tuple[RecentRows, list[int]]]:
+        """Yield rows with those of ``voters`` that share them; from now on, no others do."""
+        for recent in {id(self._recent[voter]): self._recent[voter] for voter in voters}.values():
+            members = [voter for voter in voters if self._recent[voter] is recent]
+            are_shared = sum(other is recent for other in self._recent.values()) > len(members)
+            own = copy.deepcopy(recent) if are_shared else recent
+            self._recent |= dict.fromkeys(members, own)
+            yield own, members
+
+    def _by_features(self, voters: list[int]) -> list[tuple[Features, list[int]]]:
+        """Return groups of voters that see the same features, with these features."""
+        if self._subspaces is not None:
+            return [(self._subspaces[voter], [voter]) for voter in voters]
+        return [(None, voters)] if voters else []
+
+    def _bin(self, X: Any, y: Any, weights: Floats | None, voters: list[int]) -> BinnedRows:
+        """Return rows in bins, with the weights of ``voters`` if each has its own."""
+        if weights is not None and weights.ndim == 2 and len(weights) > 1:
+            weights = weights[voters]
+        return BinnedRows.from_rows(X, y, weights, np.zeros(X.shape[1], np.bool_), self._n_threads)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "TreePool":
+        twin = copy.copy(self)  # trees are replaced, never changed
+        fitted = {voter: copy.copy(own) for voter, own in self._fitted.items()}
+        vars(twin).update(_fitted=fitted, _recent=copy.deepcopy(self._recent, memo))
+        return twin
+
+
+def _margins(voters: Sequence[Any], X: Any, n_threads: int) -> Floats:
+    """Return scores, one for each class."""
+    scores = BoostedTreesClassifier.scores(voters, X, n_threads)
+    return np.concatenate([-scores, scores], axis=2) if scores.shape[2] == 1 else scores
+
+
+def _select(X: Any, features: Features) -> Any:
+    return X if features is None else X[:, features]

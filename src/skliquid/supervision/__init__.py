@@ -1,0 +1,8 @@
+"""Supervision: budgets, interrupts, callbacks and progress of a running ``fit``."""
+
+from skliquid.supervision.budget import Budget
+from skliquid.supervision.callbacks import CallbackSupportMixin, with_callbacks
+from skliquid.supervision.progress import with_progress
+from skliquid.supervision.supervision import Supervision
+
+__all__ = ["Budget", "CallbackSupportMixin", "Supervision", "with_callbacks", "with_progress"]

@@ -1,0 +1,59 @@
+"""Supervision: budget, Ctrl-C, callbacks and progress messages of one ``fit``."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+from skliquid.delegation.rows import Rows
+from skliquid.supervision.budget import Budget
+from skliquid.supervision.callbacks import FitCallbacks
+from skliquid.supervision.interrupts import Interrupt
+from skliquid.supervision.progress import print_line, with_progress
+from skliquid.training import Training
+
+
+class Supervision:
+    """Budget, Ctrl-C, scikit-learn's callbacks and progress messages of one ``fit``.
+
+    ``given`` are all rows with their labels; ``state`` returns the fitted state of a training.
+    """
+
+    def __init__(
+        self,
+        ensemble: Any,
+        given: Rows,
+        training: Training,
+        state: Callable[[Training], Any],
+        *,
+        budget: Budget,
+        n_increments: int,
+    ):
+        self.training, self.budget, self.n_increments = training, budget, n_increments
+        self.is_verbose = bool(ensemble.verbose)
+        self.interrupt = Interrupt(keeps=ensemble.on_interrupt == "keep")
+        n_tasks = n_increments + ensemble.final_fit
+        self.callbacks = FitCallbacks(ensemble, given, training, state, n_tasks=n_tasks)
+
+    @contextmanager
+    def increments(self, increments: Iterable[Rows]) -> Iterator[Iterable[Rows]]:
+        """Return a context that yields the increments that may be trained on."""
+        allowed = self.budget.increments(self.training, increments)
+        allowed = self.interrupt.increments(self.training, allowed)
+        allowed = self.callbacks.increments(allowed)
+        if self.is_verbose:
+            allowed = with_progress(self.training, allowed, self.n_increments)
+        with self.interrupt.handled(), closing(allowed):
+            yield allowed
+
+    def finish(self, rows: Rows) -> None:
+        """Refit the representatives on all rows, within the budget."""
+        if self.is_verbose:
+            n_left = len(self.training.graph.representatives)
+            print_line(f"final fit of {n_left} representatives")
+        with self.callbacks.final_fit():
+            self.interrupt.finish(self.training, lambda: self.budget.finish(self.training, rows))
+
+    def end(self) -> None:
+        """Record if a budget was exceeded, and call the callbacks at the end of ``fit``."""
+        self.budget.conclude(self.training)
+        self.callbacks.end()

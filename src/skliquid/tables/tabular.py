@@ -1,0 +1,110 @@
+"""TableEncoder: tables with categories, dates, texts and missing values, as numbers."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.utils.validation import check_is_fitted
+
+from skliquid.tables.column_encoders import (
+    TextEncoder,
+    column_encoder,
+    date_steps,
+    frequent_classes,
+    target_steps,
+)
+from skliquid.tables.table_columns import as_table, column_types
+from skliquid.validation.user_warnings import warn_user
+
+_USED = ("number", "category", "many", "text", "date")
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turns a table into numbers, as in :func:`~skliquid.tabular_pipeline`.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None, default=None
+        Seeds the encoding of texts and of columns with many categories.
+
+    Attributes
+    ----------
+    encoder_ : ColumnTransformer
+        The fitted transformer of the columns that are used.
+    column_types_ : dict
+        The type of each column, by name, or by position in an array: ``"number"``, ``"category"``,
+        ``"many"`` (categories), ``"text"``, ``"date"``, ``"constant"`` (a date), ``"empty"``, or
+        a type that is not used.
+    left_out_ : dict
+        The types of the columns that are not used.
+    """
+
+    def __init__(self, random_state: Any = None):
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn how to encode the columns of a data frame or array.
+
+        Without the classes ``y``, columns of many categories are encoded by their spelling alone.
+        """
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """Learn how to encode the columns, and return the table as an array of numbers.
+
+        Unlike in ``transform``, many categories are encoded by the classes of other rows only.
+        """
+        table = as_table(X)
+        self.column_types_ = column_types(table)
+        self.left_out_ = {k: t for k, t in self.column_types_.items() if t not in _USED}
+        _check_left_out(self.left_out_, n_columns=len(self.column_types_))
+        classes = frequent_classes(y) if self._positions("many") else None
+        self.encoder_ = self._column_encoder(has_classes=classes is not None)
+        encoded = self.encoder_.fit_transform(table, classes)
+        for name in {"n_features_in_", "feature_names_in_"} & vars(self.encoder_).keys():
+            setattr(self, name, getattr(self.encoder_, name))
+        return encoded
+
+    def transform(self, X: Any) -> Any:
+        """Return a table as an array of numbers of shape (n_samples, n_features_out)."""
+        check_is_fitted(self)
+        return self.encoder_.transform(as_table(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return names like ``"categories__town_Oslo"``, ``"categories__town_"`` for missing."""
+        check_is_fitted(self)
+        return self.encoder_.get_feature_names_out(input_features)
+
+    def _column_encoder(self, *, has_classes: bool) -> ColumnTransformer:
+        seed, many = self.random_state, self._positions("many")
+        others = [
+            ("dates", date_steps(), self._positions("date")),
+            ("classes", target_steps(seed), many if has_classes else []),
+            ("spelling", TextEncoder("spelling", seed), many),
+            ("words", TextEncoder("words", seed), self._positions("text")),
+        ]
+        return column_encoder(
+            numbers=self._positions("number"),
+            categories=self._positions("category"),
+            others=[step for step in others if step[2]],
+        )
+
+    def _positions(self, column_type: str) -> list[int]:
+        return [k for k, t in enumerate(self.column_types_.values()) if t == column_type]
+
+
+def _check_left_out(left_out: Mapping[Any, str], *, n_columns: int) -> None:
+    """Warn of columns that are not used, or raise if all are."""
+    texts = {name: f"{name!r} ({column_type})" for name, column_type in left_out.items()}
+    if left_out and len(left_out) == n_columns:
+        raise ValueError(
+            "X must have a column of numbers, text, categories, booleans or dates: there is none "
+            f"among {', '.join(texts.values())}. Convert one of them, or fill one in."
+        )
+    if others := [texts[name] for name in left_out if left_out[name] not in ("constant", "empty")]:
+        warn_user(
+            "Columns that hold neither numbers, categories, texts nor dates are left out: "
+            f"{', '.join(others)}. Convert them, or drop them."
+        )

@@ -1,0 +1,51 @@
+"""Checks: errors that name the parameter, the rule, the value and a way out."""
+
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from numbers import Integral, Real
+
+
+def check_count(name: str, count: object, *, least: int = 1) -> int:
+    """Return ``count`` as an integer, which must be ``least`` or more."""
+    if not isinstance(count, Integral) or int(count) < least:
+        raise ValueError(
+            f"{name} must be a whole number of {least} or more: got {count!r}. Give an integer "
+            f"like {least + 5}."
+        )
+    return int(count)
+
+
+def check_number(
+    name: str, number: object, rule: str, is_allowed: Callable[[float], bool], *, like: float
+) -> None:
+    """Raise unless ``number`` is a number that ``is_allowed`` by the ``rule``."""
+    if not isinstance(number, Real) or not is_allowed(float(number)):
+        raise ValueError(f"{name} must be {rule}: got {number!r}. Give a number like {like}.")
+
+
+def check_n_final(n_final: int, n_voters: int, *, limit: str) -> None:
+    """Raise unless ``n_final`` representatives can remain of ``n_voters``, given as ``limit``."""
+    if check_count("n_final", n_final) > check_count(limit, n_voters):
+        raise ValueError(
+            f"n_final must not exceed {limit}: {n_final} representatives cannot remain of "
+            f"{n_voters} voters. Lower n_final or raise {limit}."
+        )
+
+
+def closest(name: object, choices: Iterable[str]) -> str | None:
+    """Return the choice that ``name`` may be a misspelling of, or None; case does not matter.
+
+    Examples
+    --------
+    >>> closest("Twon", ["age", "town"]), closest("xyz", ["age", "town"])
+    ('town', None)
+    """
+    spellings = {choice.strip().casefold(): choice for choice in choices}
+    nearest = get_close_matches(str(name).strip().casefold(), spellings, n=1)
+    return spellings[nearest[0]] if nearest else None
+
+
+def suggestion(name: object, choices: Iterable[str]) -> str:
+    """Return a question with the closest of ``choices``, or the advice to choose one of them."""
+    nearest = closest(name, choices)
+    return "Choose one of them." if nearest is None else f"Did you mean {nearest!r}?"

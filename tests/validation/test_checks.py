@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+
+from skliquid.validation.checks import (
+    check_count,
+    check_n_final,
+    check_number,
+    closest,
+    suggestion,
+)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, 2.0, None, "3"])
+def test_counts_are_whole_numbers(wrong):
+    assert check_count("n", np.int64(7)) == 7
+    assert check_count("n", 0, least=0) == 0
+    with pytest.raises(
+        ValueError, match=r"^n must be a whole number of 1 or more: got .* like 6\.$"
+    ):
+        check_count("n", wrong)
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1, np.nan, None, "0.5"])
+def test_numbers_obey_the_rule(wrong):
+    def is_allowed(rate):
+        return 0 <= rate < 1
+
+    check_number("rate", np.float32(0.5), "below 1", is_allowed, like=0.1)
+    with pytest.raises(
+        ValueError, match=r"^rate must be below 1: got .*Give a number like 0\.1\.$"
+    ):
+        check_number("rate", wrong, "below 1", is_allowed, like=0.1)
+
+
+def test_no_more_than_all_voters_can_remain():
+    check_n_final(5, 5, limit="n_estimators")
+    with pytest.raises(ValueError, match=r"must not exceed n_estimators: 6 .* remain of 5 voters"):
+        check_n_final(6, 5, limit="n_estimators")
+    with pytest.raises(ValueError, match="n_final must be a whole number of 1 or more: got 0"):
+        check_n_final(0, 5, limit="n_estimators")
+
+
+def test_the_closest_name_is_suggested_whatever_its_case():
+    assert suggestion("maxx", ["max", "random"]) == "Did you mean 'max'?"
+    assert suggestion("zzz", ["max", "random"]) == "Choose one of them."
+    assert closest(" CLASS", ["age", "Class"]) == "Class"
+    assert closest("clas", ["age", " class "]) == " class "
+    assert closest("age", ["AGE", "TOWN"]) == "AGE"
+    assert closest(5, ["max"]) is None
