@@ -8,7 +8,7 @@ from small_ensembles import parts, small
 
 from skliquid import LiquidEnsembleClassifier
 from skliquid.delegation.calibration import (
-    FEWEST_ROWS,
+    MIN_ROWS,
     POWERS,
     Calibration,
     GroupAnswers,
@@ -129,7 +129,7 @@ def test_the_temperature_of_the_answers_is_recovered(n_classes, power, is_weight
 
 
 def test_nothing_is_calibrated_on_few_rows():
-    shares = probabilities(FEWEST_ROWS, 3)
+    shares = probabilities(MIN_ROWS, 3)
     y = drawn_from(tempered(shares, 0.2))
     assert calibrated((shares[1:], y[1:])).power == 1.0
     assert calibrated((shares, y)).power < 0.7

@@ -52,7 +52,7 @@ def test_maps_have_the_bits_of_their_transformer(binary, name, container):
         container = "float64"  # numpy does not round sparse rows
     X = rows_as(container, binary[0])
     fitted = TRANSFORMERS[name].fit(X)
-    (ours,), theirs = Views().through([FeatureMap(fitted)], X), fitted.transform(X)
+    (ours,), theirs = Views().transform([FeatureMap(fitted)], X), fitted.transform(X)
     assert np.array_equal(dense(ours), dense(theirs))
     assert ours.dtype == theirs.dtype
 
@@ -111,7 +111,7 @@ def test_steps_that_maps_share_are_computed_once(binary):
     calls.clear()
     views, seen = Views(), list(map(FeatureMap, [first, *maps], count()))
     views.keep(X)
-    once, again = views.through(seen, X), views.through(seen, X)
+    once, again = views.transform(seen, X), views.transform(seen, X)
     assert len(calls) == 1
     assert all(one is other for one, other in zip(once, again, strict=True))
 
@@ -127,9 +127,9 @@ def test_fourier_maps_standardize_rows_once_also_after_a_pickle(binary, monkeypa
 
     monkeypatch.setattr(Standardizer, "standardized", counted)
     maps = list(map(FeatureMap, fit_maps(FOURIER_MAPS, X, [5, 6, 7]), count()))
-    ours = Views().through(maps, X)
+    ours = Views().transform(maps, X)
     assert len(calls) == 1
-    theirs = Views().through(pickle.loads(pickle.dumps(maps)), X)
+    theirs = Views().transform(pickle.loads(pickle.dumps(maps)), X)
     assert len(calls) == 2
     assert all(map(np.array_equal, ours, theirs))
 
@@ -157,21 +157,21 @@ def test_other_rows_are_mapped_again_and_rows_are_not_pickled(binary):
     X, views = binary[0], Views()
     feature_map = FeatureMap(FunctionTransformer(np.negative))
     views.keep(X)
-    mapped, same = views.through([feature_map, None], X)
+    mapped, same = views.transform([feature_map, None], X)
     assert np.array_equal(mapped, -X)
     assert same is X
     assert len(pickle.dumps(views)) < 200
-    assert np.array_equal(views.through([feature_map], X[:5])[0], -X[:5])
-    assert views.through([feature_map], X)[0] is mapped
+    assert np.array_equal(views.transform([feature_map], X[:5])[0], -X[:5])
+    assert views.transform([feature_map], X)[0] is mapped
     views.keep(X[:5])
-    assert views.through([feature_map], X)[0] is not mapped
+    assert views.transform([feature_map], X)[0] is not mapped
     views.clear()
-    assert np.array_equal(views.through([feature_map], X)[0], -X)
+    assert np.array_equal(views.transform([feature_map], X)[0], -X)
 
 
 def test_maps_survive_a_pickle(binary):
     X = binary[0]
     feature_map = FeatureMap(TRANSFORMERS["one after another"].fit(X))
     other = pickle.loads(pickle.dumps(feature_map))
-    ours, theirs = Views().through([feature_map, other], X)
+    ours, theirs = Views().transform([feature_map, other], X)
     assert np.array_equal(ours, theirs)

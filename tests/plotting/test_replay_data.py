@@ -72,7 +72,7 @@ def test_nan_is_null_and_competence_keeps_its_differences():
 def test_of_many_increments_evenly_spaced_ones_are_shown():
     start = DelegationGraph.direct(2)
     graphs = [start, start.delegate([0], to=[1])]
-    record = record_of([graphs[k % 3 == 1] for k in range(1101)], most=1000)
+    record = record_of([graphs[k % 3 == 1] for k in range(1101)], max_increments=1000)
     data = replay_data(record)
     assert len(data["increment"]) == MAX_INCREMENTS
     assert (data["increment"][0], data["increment"][-1]) == (101, 1100)

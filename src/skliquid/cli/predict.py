@@ -1,4 +1,4 @@
-"""``skliquid predict``: the classes of the rows of a file of any size."""
+"""``skliquid predict``: predict the class of each row of a file of any size."""
 
 import sys
 from collections import Counter
@@ -32,7 +32,7 @@ def predict(
     model: Annotated[Path, Argument(help="A file that 'skliquid train' wrote.")],
     data: Annotated[Path, Argument(help="A Parquet, CSV or TSV file, or a folder of them.")],
     *,
-    out: Annotated[Path | None, Option(help="A .csv or .parquet file, or the screen.")] = None,
+    out: Annotated[Path | None, Option(help="A .csv or .parquet file; default: stdout.")] = None,
     proba: Annotated[bool, Option("--proba", help="Also write the class probabilities.")] = False,
     id_column: Annotated[
         list[str] | None,
@@ -60,7 +60,7 @@ def predict(
         labels = [str(label) for label in trained.ensemble.classes_] if proba else []
         first = next(parts)
         schema = _table(first, labels).schema
-        with _written(out, schema) as write:
+        with _table_writer(out, schema) as write:
             for part in chain([first], parts):
                 write(_table(part, labels).cast(schema))
                 summary.add(part)
@@ -70,7 +70,7 @@ def predict(
 
 
 def _status(console: Console, out: Path | None) -> Status:
-    """Return the line that shows how far predictions are; not where they are printed."""
+    """Return the progress display, or a silent one if predictions are printed to the terminal."""
     are_printed = out is None and sys.stdout.isatty()
     return Console(quiet=True).status("") if are_printed else console.status("Loading the model")
 
@@ -95,8 +95,8 @@ def _table(part: Predictions, labels: Sequence[str]) -> pa.Table:
 
 
 @contextmanager
-def _written(out: Path | None, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
-    """Yield a function that writes tables; the file exists when all is written, and not before."""
+def _table_writer(out: Path | None, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+    """Yield a function that writes tables; ``out`` appears only after everything is written."""
     if out is None:
         with CSVWriter(sys.stdout.buffer, schema) as screen:
             yield screen.write_table
@@ -121,12 +121,12 @@ class PredictionSummary:
             self.unseen.setdefault(name, UnseenCount()).add(unseen)
 
     def speed(self) -> str:
-        """Return how far predictions are."""
+        """Return the number of rows so far and the rows per second."""
         speed = self.totals["rows"] / (perf_counter() - self.start)
         return f"{self.totals['rows']:,} rows, {speed:,.0f} per second"
 
     def lines(self) -> list[str]:
-        """Return what to say at the end: one line of totals, and one per column of categories."""
+        """Return the final report: totals, then one line per column with unseen categories."""
         parts = [f"{self.totals['rows']:,} rows in {perf_counter() - self.start:.1f} s."]
         if n_labelled := self.totals["labelled"]:
             share = self.totals["correct"] / n_labelled

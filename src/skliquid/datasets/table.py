@@ -1,4 +1,4 @@
-"""Table: a CSV file as columns of text, with limits of its size and checks of column names."""
+"""Table: a CSV file as columns of text, with size limits and checks of column names."""
 
 import csv
 import gzip
@@ -24,7 +24,7 @@ from skliquid.datasets.csv_dialect import (
 from skliquid.validation.checks import suggestion
 
 Table: TypeAlias = dict[str, tuple[str, ...]]
-"""Columns of text, without space around it, by name."""
+"""Column name -> cells as text, stripped of surrounding whitespace."""
 
 AnyPath: TypeAlias = str | PathLike[str]
 
@@ -38,7 +38,7 @@ _DEFAULT = Dialect()
 
 
 def read_csv(data: bytes, path: AnyPath, dialect: Dialect | None = _DEFAULT) -> Table:
-    """Return the table in the bytes of a CSV file, whose first line names the columns.
+    """Parse the bytes of a CSV file whose first line contains the column names.
 
     It is compressed if ``path``, which is used in errors, ends in ``.gz`` or ``.xz``. If
     ``dialect`` is None, it is found.
@@ -179,12 +179,12 @@ def infer_type(column: Sequence[str]) -> ColumnType:
         numbers(column)
     except ValueError:
         return "categorical"
-    # Python takes 1_000 for a number; in data it is a code
+    # Python parses 1_000 as a number; in data it is a code
     return "categorical" if any("_" in text for text in column) else "numerical"
 
 
 def checksum(table: Table, column_types: Sequence[ColumnType]) -> str:
-    r"""Return the SHA-256 of the content of ``table``, however it is written.
+    r"""Return a SHA-256 that depends only on the content of ``table``, not on its formatting.
 
     Neither the order of the rows nor the notation of numbers matters. The digest is taken of
     UTF-8 text: one line with the names of the columns, then one line per row, sorted; lines are

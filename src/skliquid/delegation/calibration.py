@@ -1,4 +1,4 @@
-"""Calibration: the temperature of the group's probabilities, from its answers before training."""
+"""Calibration: the temperature of the ensemble's probabilities, from prequential predictions."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ POWERS: Floats = 2.0 ** np.arange(-5, 2.01, 0.25)
 """Inverse temperatures at which the log-loss is computed."""
 
 MANY_CLASSES = 256
-"""With more classes, work in proportion to their number is done on a sample of the rows."""
+"""With more classes, computations whose cost grows with the classes use a sample of rows."""
 
 MIN_ROWS = 50
 _MEMORY = 0.8
@@ -21,7 +21,7 @@ _FLAT = 1e-9  # differences of log-loss per row that are ignored
 
 @dataclass(frozen=True, eq=False)
 class GroupAnswers:
-    """Answers of the group on rows before training on them, as sums over rows."""
+    """Sums over rows of the group's prequential predictions (made before training on them)."""
 
     losses: Floats  # log-loss at each of POWERS
     weight: float  # of the rows
@@ -76,7 +76,7 @@ def log_losses(shares: Floats, y: Labels, weight: Floats | None) -> Floats:
 def _losses_of_many(logs: Floats, y: Labels) -> Floats:
     """Return the log-loss at each of ``POWERS``, from four exponentials per number.
 
-    Every fourth power is twice the one before, so the others are squares of these.
+    Each power is twice the one four places before it, so its exponentials are squares of those.
     """
     logs -= logs.max(axis=1, keepdims=True)
     sums = np.empty((len(POWERS), len(y)))
@@ -91,14 +91,14 @@ def _losses_of_many(logs: Floats, y: Labels) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """The log-loss of the group's answers at several temperatures; older increments count less."""
+    """Log-loss of prequential predictions at several temperatures; older increments count less."""
 
     losses: Floats
     weight: float
     n_rows: int
     sharpens: bool = True
-    """Whether probabilities may become more certain. Trees that a final fit adds already make them
-    so."""
+    """Whether calibration may make probabilities more certain; False if a final fit adds trees,
+    which already do so."""
 
     @classmethod
     def empty(cls, *, sharpens: bool = True) -> "Calibration":
@@ -116,7 +116,7 @@ class Calibration:
 
     @property
     def power(self) -> float:
-        """The inverse temperature of least log-loss; 1 on few rows, or if none is better."""
+        """The inverse temperature with the lowest log-loss; 1 if rows are few or none is better."""
         return self._best_power if self.sharpens else min(self._best_power, 1.0)
 
     @property

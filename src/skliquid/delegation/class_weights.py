@@ -39,8 +39,8 @@ def with_class_weights(rows: Rows, class_weight: Any, counts: ClassCounts | None
     r"""Return ``rows`` weighted by class, without those of weight zero.
 
     ``"balanced"`` gives a row of class c the weight :math:`n / (C n_c)`, for :math:`n_c` of
-    :math:`n` rows and C classes, so that all classes count the same. These numbers are ``counts``,
-    or without them those of ``rows``.
+    :math:`n` rows and C classes, so that all classes have the same total weight. The
+    numbers come from ``counts``, or from ``rows`` if ``counts`` is None.
 
     Examples
     --------

@@ -23,9 +23,9 @@ Step: TypeAlias = Callable[[Any], Any]
 class FourierMap:
     """One of the maps of ``"fourier"``.
 
-    It standardizes rows and takes signed logarithms; with ``gamma``, random Fourier features of
-    these follow. ``gamma`` is an inverse squared bandwidth, to be divided by the number of
-    features: a squared distance of standardized rows is about twice that number.
+    It standardizes rows and takes signed logarithms. With ``gamma``, random Fourier features of the
+    result follow. ``gamma`` is an inverse squared bandwidth. It is divided by the number of
+    features, because the squared distance of standardized rows is about twice that number.
     """
 
     gamma: float | None
@@ -53,7 +53,7 @@ def maps_by_name(
 
 
 def map_name(one: Any) -> str:
-    """Return the name of a map for tables and pictures; empty for the rows themselves.
+    """Return the name of a feature map for tables and figures; empty for ``"passthrough"``.
 
     Examples
     --------
@@ -72,9 +72,9 @@ def map_name(one: Any) -> str:
 class FeatureMap:
     """A fitted transformer as a sequence of functions.
 
-    Rows were validated when they came in. ``transform`` would validate them again at each step,
-    which takes longer than to map a few dozen rows. So known steps bypass it. The ``number``
-    identifies a map of an ensemble, also in copies.
+    Rows are already validated. ``transform`` would validate them again at each step, which takes
+    longer than mapping a few dozen rows, so known steps bypass it. ``number`` identifies the map
+    within an ensemble and its copies.
     """
 
     transformer: Any
@@ -84,7 +84,7 @@ class FeatureMap:
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", _steps(self.transformer))
 
-    def before(self, estimator: Any) -> Pipeline:
+    def pipeline_with(self, estimator: Any) -> Pipeline:
         """Return the pipeline of this map and ``estimator``."""
         return Pipeline([("map", self.transformer), ("voter", estimator)])
 
@@ -108,11 +108,11 @@ class Views:
         self._cache: tuple[Any, dict[tuple[Step, ...], Any]] = None, {}
 
     def keep(self, X: Any) -> None:
-        """Keep the views of ``X``, from when they are computed until other rows are kept."""
+        """Cache the views of ``X`` as they are computed, until other rows are passed."""
         if self._cache[0] is not X:
             self._cache = X, {(): X}
 
-    def through(self, feature_maps: Sequence[FeatureMap | None], X: Any) -> list[Any]:
+    def transform(self, feature_maps: Sequence[FeatureMap | None], X: Any) -> list[Any]:
         """Return ``X`` through each of ``feature_maps``."""
         rows, views = self._cache
         views = views if rows is X else {(): X}
@@ -120,7 +120,7 @@ class Views:
 
     def _view(self, one: FeatureMap, X: Any, views: dict[tuple[Step, ...], Any]) -> Any:
         if one.steps not in views:
-            name, found = map_name(one.transformer), _after(one.steps, views)
+            name, found = map_name(one.transformer), _apply_steps(one.steps, views)
             views[one.steps] = found = checked_view(found, X, name=name)
             check_width(found, self._widths.setdefault(one.number, found.shape[1]), name=name)
         return views[one.steps]
@@ -138,7 +138,7 @@ def fit_maps(maps: Sequence[Any], X: Any, seeds: Sequence[int]) -> list[Any]:
     logs = _standardized_logs(X) if any(isinstance(one, FourierMap) for one in maps) else []
     for one, seed in zip(maps, seeds, strict=True):
         if isinstance(one, FourierMap):
-            fitted.append(make_pipeline(*logs, *_waves(one, X[:1], seed)))
+            fitted.append(make_pipeline(*logs, *_fit_fourier_features(one, X[:1], seed)))
         else:
             fitted.append(None if isinstance(one, str) else seeded(one, seed).fit(X))
     for transformer in fitted:
@@ -153,7 +153,7 @@ def _standardized_logs(X: Any) -> list[Any]:
     return [Standardizer().fit(X), logs.fit(X[:1])]
 
 
-def _waves(one: FourierMap, row: Any, seed: int) -> list[Any]:
+def _fit_fourier_features(one: FourierMap, row: Any, seed: int) -> list[Any]:
     """Return the random Fourier features of a map, fitted to the width of a row."""
     if one.gamma is None:
         return []
@@ -166,8 +166,8 @@ def _waves(one: FourierMap, row: Any, seed: int) -> list[Any]:
 def signed_log(X: Any) -> Any:
     r"""Return :math:`\mathrm{sign}(x) \ln(1 + 3 |x|)` of each number.
 
-    Large numbers, such as counts and amounts, come closer to the others, and zero stays zero.
-    Numbers whose triple overflows are replaced by the largest whose triple does not.
+    Large values, such as counts and amounts, are compressed, and zero stays zero. Values whose
+    triple would overflow are clipped.
 
     Examples
     --------
@@ -184,9 +184,9 @@ def signed_log(X: Any) -> Any:
     return np.sign(X) * np.log1p(3 * np.minimum(np.abs(X), largest))
 
 
-def _after(steps: tuple[Step, ...], views: dict[tuple[Step, ...], Any]) -> Any:
+def _apply_steps(steps: tuple[Step, ...], views: dict[tuple[Step, ...], Any]) -> Any:
     if steps not in views:
-        views[steps] = steps[-1](_after(steps[:-1], views))
+        views[steps] = steps[-1](_apply_steps(steps[:-1], views))
     return views[steps]
 
 

@@ -67,7 +67,7 @@ class NamedEstimators(ClassifierMixin, Composition):
         return self
 
     def _with_explicit_defaults(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return ``params`` with the default voters spelled out, if they set parameters of them."""
+        """Return ``params`` with an explicit ``estimator`` if they change the default voters."""
         names = [name for name, _ in self.default_estimators]
         for key in (key for key in params if key.startswith("estimator__")):
             raise ValueError(
@@ -104,7 +104,7 @@ class NamedEstimators(ClassifierMixin, Composition):
         return [estimator for _, estimator in self._named_estimators()]
 
     def _forget_tags(self) -> None:
-        """Compute the tags again: an estimator may have been changed in place."""
+        """Drop the cached tags, because an estimator may have been changed in place."""
         _TAGS.pop(self, None)
 
     def __sklearn_tags__(self) -> Tags:
@@ -118,14 +118,14 @@ class NamedEstimators(ClassifierMixin, Composition):
     def _compute_tags(self) -> Tags:
         pairs = [pair for pair in self._named_estimators() if isinstance(pair, tuple) and pair]
         tags = shared_tags(super().__sklearn_tags__(), [pair[-1] for pair in pairs])
-        seeing = [pair[-1] for pair in pairs if not self._has_fourier_maps(pair[0])]
+        unmapped = [pair[-1] for pair in pairs if not self._has_fourier_maps(pair[0])]
         tags.input_tags.allow_nan = shared_tags(
-            super().__sklearn_tags__(), seeing
+            super().__sklearn_tags__(), unmapped
         ).input_tags.allow_nan
         return tags
 
     def _has_fourier_maps(self, name: str) -> bool:
-        """Return whether maps fill missing values before the voters of an estimator see them."""
+        """Return whether an estimator has ``"fourier"`` maps, which impute missing values."""
         chosen = as_diversity(self.diversity)
         if not isinstance(chosen, Diversity):
             return False

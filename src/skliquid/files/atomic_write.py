@@ -43,7 +43,7 @@ def replace_text(path: Path, text: str) -> None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove temporary files of ``path`` that killed processes left; nobody may be writing it."""
+    """Remove the temporary files of killed processes; no process may be writing ``path``."""
     for part in path.parent.glob(f".{escape(path.name)}.*.part"):
         part.unlink(missing_ok=True)
 

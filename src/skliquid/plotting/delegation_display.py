@@ -12,7 +12,7 @@ from skliquid.plotting.delegation_drawing import DelegationDrawing
 from skliquid.plotting.delegation_labels import write_labels
 from skliquid.plotting.delegation_layout import DelegationLayout
 from skliquid.plotting.fitted_record import check_record, estimators_of, record_of
-from skliquid.plotting.style import axes_and_figure, check_matplotlib, quantity, settle, style
+from skliquid.plotting.style import check_matplotlib, get_axes, quantity, settle, style
 
 _POINTS_PER_UNIT = 20
 _WIDTHS, _HEIGHTS = (3.6, 6.4), (2.4, 5.1)  # minimum and maximum, in inches
@@ -163,7 +163,7 @@ class DelegationDisplay:
         shapes = [estimators.index(name) for name in self.kinds]
         self.layout_ = DelegationLayout.from_graph(self.graph, shapes, _proportions(ax))
         with style():
-            self.ax_, self.figure_ = axes_and_figure(ax, *self._figure_size())
+            self.ax_, self.figure_ = get_axes(ax, *self._figure_size())
             drawing = DelegationDrawing(self.ax_, self.graph, self.layout_, shapes)
             drawing.draw_grounds()
             self.delegations_ = drawing.draw_delegations()

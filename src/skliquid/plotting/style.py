@@ -48,7 +48,7 @@ def check_matplotlib(display: object) -> None:
         ) from error
 
 
-def axes_and_figure(ax: Any, width: float, height: float) -> "tuple[Axes, Figure]":
+def get_axes(ax: Any, width: float, height: float) -> "tuple[Axes, Figure]":
     """Return ``ax`` with its figure; for None, new ones of this size in inches, in the style."""
     import matplotlib.pyplot as plt
 

@@ -10,8 +10,8 @@ from skliquid.plotting.panel_grid import divide_axes, settle_panels
 from skliquid.plotting.style import (
     DRAWN_COLOUR,
     FINAL_COLOUR,
-    axes_and_figure,
     check_matplotlib,
+    get_axes,
     quantity,
     settle,
     style,
@@ -137,7 +137,7 @@ class SurvivorsDisplay:
         self.axes_: dict[str, Axes] = {}
         self.legend_: Legend | None = None
         with style():
-            self.ax_, self.figure_ = axes_and_figure(ax, *_figure_size(rows))
+            self.ax_, self.figure_ = get_axes(ax, *_figure_size(rows))
             if rows:
                 self._draw(self.ax_, rows)
             else:

@@ -1,23 +1,18 @@
 """TrainingDisplay: competence, accuracy, size and cost of ensembles over the increments."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from skliquid.delegation.record import TrainingRecord
 from skliquid.plotting.fitted_record import check_record, record_of
 from skliquid.plotting.panel_grid import divide_axes, settle_panels, user_panels
-from skliquid.plotting.style import (
-    FINAL_COLOUR,
-    axes_and_figure,
-    check_matplotlib,
-    line_style,
-    style,
-)
+from skliquid.plotting.style import FINAL_COLOUR, check_matplotlib, get_axes, line_style, style
 from skliquid.plotting.training_history import TrainingHistory
 from skliquid.plotting.training_panels import NAMES, Panel, panels_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
 _MAX_MARKERS = 12  # for more increments, only some have a marker
@@ -172,7 +167,7 @@ class TrainingDisplay:
             given = user_panels(ax, len(NAMES), ", ".join(NAMES))
             *axes, beside = [*given, given[0]] if given else _new_panels(ax)
             self.axes_ = dict(zip(NAMES, axes, strict=True))
-            _, self.figure_ = axes_and_figure(beside, 7.0, 4.2)
+            self.figure_ = cast("Figure", beside.figure)
             self.lines_ = {
                 name: {
                     panel: panels[panel].draw(self.axes_[panel], history, self._look(k, history))
@@ -218,7 +213,7 @@ class TrainingDisplay:
 
 def _new_panels(ax: Any) -> "list[Axes]":
     """Return five panels, and axes for the legend."""
-    ax, _ = axes_and_figure(ax, 7.0, 4.2)
+    ax, _ = get_axes(ax, 7.0, 4.2)
     grid = divide_axes(ax, 2, 3, gaps=(0.55, 0.7))
     axes = [ax.figure.add_subplot(grid[k]) for k in range(6)]
     axes[-1].set_axis_off()

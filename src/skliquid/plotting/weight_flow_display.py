@@ -9,8 +9,8 @@ from skliquid.delegation.record import TrainingRecord
 from skliquid.plotting.fitted_record import check_record, record_of
 from skliquid.plotting.style import (
     MIN_FONT_SIZE,
-    axes_and_figure,
     check_matplotlib,
+    get_axes,
     quantity,
     settle,
     style,
@@ -143,7 +143,7 @@ class WeightFlowDisplay:
         check_matplotlib(self)
         with style():
             height = float(np.clip(1.4 + 0.13 * len(self.flow.orders[-1]), 3.6, 5.6))
-            self.ax_, self.figure_ = axes_and_figure(ax, 7.0, height)
+            self.ax_, self.figure_ = get_axes(ax, 7.0, height)
             self.bands_ = self._draw_bands(self.ax_)
             self._set_axes(self.ax_)
             settle(self.ax_)

@@ -81,7 +81,7 @@ class GroupedPool(DispatchingPool):
 
     def _predict(self, method: str, voters: Voters, X: Any) -> NDArray[Any]:
         parts = self._partition.split(voters)
-        views = self._views.through([self.maps[part.k] for part in parts], X)
+        views = self._views.transform([self.maps[part.k] for part in parts], X)
         found: list[NDArray[Any]] = [
             getattr(self.pools[k], method)(names, view)
             for (k, names, _), view in zip(parts, views, strict=True)
@@ -98,7 +98,7 @@ class GroupedPool(DispatchingPool):
         for k, names, positions in self._partition.split(voters):
             feature_map = self.maps[k]
             for position, fitted in zip(positions, self.pools[k].estimators(names), strict=True):
-                estimators[position] = feature_map.before(fitted) if feature_map else fitted
+                estimators[position] = feature_map.pipeline_with(fitted) if feature_map else fitted
         return estimators
 
     def keep(self, voters: Voters, *, training_is_over: bool) -> VoterPool:
@@ -126,6 +126,6 @@ class GroupedPool(DispatchingPool):
         parts = self._partition.split(voters)
         if not rows.has_weights_per_voter:
             self._views.keep(rows.X)
-        views = self._views.through([self.maps[part.k] for part in parts], rows.X)
+        views = self._views.transform([self.maps[part.k] for part in parts], rows.X)
         for (k, names, positions), X in zip(parts, views, strict=True):
             yield self.pools[k], names, rows.for_voters(positions)._replace(X=X)

@@ -1,4 +1,4 @@
-"""Lock: one process at a time writes a file, and a lock file beside it names the process."""
+"""File locks: only one process writes a file; a lock file next to it names that process."""
 
 import errno
 import os
@@ -31,7 +31,7 @@ else:
 
 @contextmanager
 def file_lock(path: Path) -> Iterator[None]:
-    """Return a context for one writer of ``path`` at a time; a second one raises at once.
+    """Let one process at a time write ``path``; a second one raises ``BlockingIOError``.
 
     The file ``path.lock`` names the process, the machine and the time. The operating system unlocks
     it when that process ends, even if it is killed; a lock file that is left behind locks nothing.
@@ -101,7 +101,7 @@ def _read_holder(descriptor: int) -> str:
 
 
 def check_owner(path: Path, *, parameter: str) -> None:
-    """Raise unless the file belongs to the user; some file systems have no useful modes."""
+    """Raise unless the current user owns the file. Not checked on Windows."""
     if sys.platform == "win32":  # owners are not numbers
         return
     owner, user = path.stat().st_uid, os.geteuid()

@@ -1,4 +1,4 @@
-/* sources 75713af00c28b05a07a3ae4c05b80b77e0beafe36c30a313601f2df18c5b8765 */
+/* sources c3002b3e87b80a0663762b114ed636bfb7a06e30054fcf8a5d39f592987ee270 */
 /*
 The page that replays a training contains these libraries.
 
