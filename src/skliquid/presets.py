@@ -1,25 +1,22 @@
 """Presets: every default of the ensemble in one file, and why it is so.
 
 The constructor of :class:`~skliquid.LiquidEnsembleClassifier` says how many voters start and remain
-(24 and 5). All that ``"auto"`` and None stand for is here:
+(24 and 5). This module has the values that ``"auto"`` and None stand for:
 
-==============================================  =========================================  ========
-default                                         value                                      decision
-==============================================  =========================================  ========
-``estimator=None``                              :data:`ESTIMATORS`: 8 linear voters, 8      27, 25
-                                                small forests, 8 sequences of boosted trees
-sparse rows with more than 5,000 columns        linear voters only                         29
-more than 1,000 classes                         forests only                               29
-hyperparameters that voters draw                :func:`default_hyperparameters`            13, 26
-feature maps of linear voters                   :data:`FOURIER_MAPS`                       12, 16
-increments of ``fit`` with trees                three rounds: 2,000, 2,000 and 4,000 rows  26, 27
-increments of ``fit`` without trees             50 of equal size, of 25 rows or more       13
-``n_final="auto"``                              4 to 40 representatives                    13
-``delegation_rate="auto"`` in ``partial_fit``   0.05                                       4
-==============================================  =========================================  ========
+- ``estimator=None``: :data:`ESTIMATORS`, 8 linear voters, 8 small forests and 8 sequences of
+  boosted trees (decisions 25 and 27);
+- only linear voters for sparse rows with more than 5,000 columns, and only forests for more than
+  1,000 classes (decision 29);
+- hyperparameters that voters draw: :func:`default_hyperparameters` (decisions 13 and 26);
+- feature maps of linear voters: :data:`FOURIER_MAPS` (decisions 12 and 16);
+- increments of ``fit`` with trees: three rounds of at most 2,000, 2,000 and 4,000 rows (decisions
+  26 and 27); without trees: 50 of equal size, of 25 rows or more (decision 13);
+- ``n_final="auto"``: 4 to 40 representatives (decision 25);
+- ``delegation_rate="auto"``: just fast enough to reach ``n_final`` in ``fit``, 0.05 in
+  ``partial_fit`` (decision 4).
 
-The numbers refer to the pages ``docs/decisions/NNNN-*.md``, each with what was measured. Two whole
-presets, :func:`as_in_the_paper` and :func:`for_streams`, replace the defaults of the constructor.
+Each decision is a page ``docs/decisions/NNNN-*.md`` with its measurements. Two whole presets,
+:func:`as_in_the_paper` and :func:`for_streams`, replace the defaults of the constructor.
 """
 
 import math

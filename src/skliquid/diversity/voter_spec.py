@@ -76,7 +76,7 @@ class VoterSpec:
         return copies_of(self.estimators, self.seeds, self.params)
 
     def check_voters(self, *, only_estimators: bool = False) -> None:
-        """Raise if a parameter of a voter (with ``only_estimators``: of an estimator) is invalid."""
+        """Raise if a parameter of a voter, or only of an estimator, is invalid."""
         for voter in self.estimators if only_estimators else self.voters():
             if hasattr(voter, "check_parameters"):
                 voter.check_parameters()
