@@ -73,7 +73,7 @@ def test_hyperparameters_by_name_are_drawn_by_the_voters_of_that_estimator_alone
     assert all(voter.get_params() == GaussianNB().get_params() for voter in voters[1::3])
     assert spec.params_of(1) == [{}] * 3
     assert [list(params) for params in spec.params_of(2)] == [["max_depth"]] * 2
-    assert list(map(spec.kind_of, range(8))) == [0, 1, 2, 0, 1, 2, 0, 1]
+    assert list(map(spec.estimator_of, range(8))) == [0, 1, 2, 0, 1, 2, 0, 1]
     again = drawn(diversity, SGDClassifier(), GaussianNB(), DecisionTreeClassifier(), names=names)
     assert again.params == spec.params
 

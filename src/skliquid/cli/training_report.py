@@ -76,7 +76,7 @@ class TrainingProgress:
 
 
 def summary(model: StreamedModel, seconds: float) -> str:
-    """Return what was trained, and how accurate it is."""
+    """Return the size, cost and accuracy of the trained model in a few sentences."""
     ensemble, n_left = model.ensemble, len(model.ensemble.estimator_weights_)
     lines = [f"{model.n_rows:,} rows in {seconds:.1f} s."]
     lines.append(f"{n_left} of {ensemble.n_estimators} voters are left as representatives.")

@@ -56,6 +56,7 @@ class NamedEstimators(ClassifierMixin, Composition):
         self : LiquidEnsembleClassifier
             The ensemble.
         """
+        self._forget_tags()
         if any(name.startswith("diversity__") for name in params):  # "auto" and None have none
             params = params | {"diversity": as_diversity(params.get("diversity", self.diversity))}
         if params.get("estimator", self.estimator) is None:

@@ -100,10 +100,10 @@ class TreePool(VoterPool):
         return self._predict(voters, X, {cls: cls.probabilities for cls in TREE_VOTERS})
 
     def margins(self, voters: Voters, X: Any) -> Floats:
-        return self._predict(voters, X, {BoostedTreesClassifier: _margins})
+        return self._predict(voters, X, {cls: cls.margins for cls in TREE_VOTERS})
 
     def _predict(self, voters: Voters, X: Any, functions: Mapping[Any, Any]) -> Floats:
-        """Return predictions by the function of each voter's class; zeros without one."""
+        """Return predictions by the function of each voter's class."""
         predictions = np.zeros((len(voters), X.shape[0], len(self._classes)))
         places = {voter: place for place, voter in enumerate(voters.tolist())}
         for features, part in self._by_features(list(places)):
@@ -192,12 +192,6 @@ class TreePool(VoterPool):
         fitted = {voter: copy.copy(own) for voter, own in self._fitted.items()}
         vars(twin).update(_fitted=fitted, _recent=copy.deepcopy(self._recent, memo))
         return twin
-
-
-def _margins(voters: Sequence[Any], X: Any, n_threads: int) -> Floats:
-    """Return scores, one for each class."""
-    scores = BoostedTreesClassifier.scores(voters, X, n_threads)
-    return np.concatenate([-scores, scores], axis=2) if scores.shape[2] == 1 else scores
 
 
 def _select(X: Any, features: Features) -> Any:

@@ -183,6 +183,12 @@ class BoostedTreesClassifier(TreeVoter):
         return found
 
     @classmethod
+    def margins(cls, voters: Sequence[Any], X: Any, n_threads: int) -> Floats:
+        """Return the scores of each class: one row per voter, row and class."""
+        scores = cls.scores(voters, X, n_threads)
+        return np.concatenate([-scores, scores], axis=2) if scores.shape[2] == 1 else scores
+
+    @classmethod
     def probabilities(cls, voters: Sequence[Any], X: Any, n_threads: int) -> Floats:
         """Return the softmax of the scores: one row per voter, row and class."""
         n_classes = len(voters[0].classes_)

@@ -260,6 +260,11 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
     def probabilities(cls, voters: Sequence[Any], X: Any, n_threads: int) -> Floats:
         """Return class probabilities of voters of this class: one row per voter, row and class."""
 
+    @classmethod
+    def margins(cls, voters: Sequence[Any], X: Any, n_threads: int) -> Floats:  # noqa: ARG003
+        """Return decision functions in the same shape; zeros for voters without one."""
+        return np.zeros((len(voters), X.shape[0], len(voters[0].classes_)))
+
     # Inside
 
     @abstractmethod

@@ -14,7 +14,7 @@
 #include "door/arrays.hpp"
 #include "door/threads.hpp"
 #include "linear/kernels.hpp"
-#include "linear/random.hpp"
+#include "linear/seeds.hpp"
 
 namespace skliquid {
 namespace {

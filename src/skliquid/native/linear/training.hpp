@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "linear/epoch.hpp"
-#include "linear/random.hpp"
+#include "linear/seeds.hpp"
 
 namespace SKLIQUID_INSTRUCTIONS {
 namespace {
