@@ -396,6 +396,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         parameters.check_no_budget(self.max_cost, self.max_seconds)
         before = self._fitted
         if before.classes is None:
+            self._forget_tags()
             parameters.check_is_share(self.max_samples)
         given = self._check_more_rows(X, y, sample_weight)
         rows, all_classes, new_classes = resolve_classes(

@@ -255,6 +255,16 @@ def test_an_estimator_that_changed_in_place_is_noticed_by_the_next_fit():
     assert ensemble.fit(X, y).score(X, y) > 0.85
 
 
+def test_an_estimator_that_changed_in_place_is_noticed_by_the_first_partial_fit():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    X[::4, 1], y = np.nan, X[:, 0] > 0
+    ensemble = small(make_pipeline(StandardScaler(), GaussianNB()), n_estimators=3, n_final=2)
+    assert accepts(ensemble)[1]  # missing values
+    ensemble.estimator.steps[0] = ("scaler", FourierFeatures(n_components=2))
+    with pytest.raises(ValueError, match="contains NaN"):
+        ensemble.partial_fit(X, y, classes=[False, True])
+
+
 def test_tags_belong_to_one_ensemble_and_copies_of_them_may_be_changed():
     first, second = (LiquidEnsembleClassifier(one) for one in (SGDClassifier(), GaussianNB()))
     assert (accepts(first), accepts(second)) == ((True, False), (False, False))
