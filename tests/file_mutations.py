@@ -2,6 +2,7 @@
 
 import copy
 import io
+import json
 import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
@@ -33,9 +34,10 @@ ROOM = 2**22
 _ZEROS = b"0" * 64
 _ODD: list[Any] = [
     *(None, True, False, -1, 0, 1, 2, 3, 7, 63, 64, 255, 2**31 - 1, 2**31, 2**53, -(2**60)),
-    *(0.5, -0.5, 1e308, -1e308, 5e-324, "", "x", "x" * 300, "kind", "auto", [], [[]], {}),
-    *({"kind": "array", "place": 0}, {"kind": "float", "value": "nan"}, {"kind": "tuple"}),
-    *({"kind": "integer", "digits": "9" * 50}, {"kind": "dict", "items": []}),
+    *(0.5, -0.5, 1e308, -1e308, 5e-324, "", "x", "x" * 300, "is", "auto", [], [[]], {}, 10**50),
+    *({"is": "array", "at": 0}, {"is": "float", "value": "nan"}, {"is": "tuple", "items": [1]}),
+    *({"is": "part", "at": 1}, {"is": "function", "name": "better"}, {"is": "dict", "items": []}),
+    *({"is": "array", "at": 1, "is_transposed": True}, {"is": "range", "start": 0, "stop": 9}),
 ]
 
 
@@ -153,14 +155,15 @@ def _spliced(whole: bytes, _: Content, rng: np.random.Generator) -> bytes:
     return sealed(whole[:target] + piece + whole[target:])
 
 
-def _written(document: Any, arrays: list[np.ndarray]) -> bytes:
+def written(document: Any, arrays: list[np.ndarray]) -> bytes:
+    """Return the bytes of a file."""
     file = io.BytesIO()
-    container.write(Content(document, arrays), file)
+    container.write(Content(json.dumps(document).encode(), arrays), file)
     return file.getvalue()
 
 
 def _in_document(_: bytes, content: Content, rng: np.random.Generator) -> bytes:
-    document = copy.deepcopy(content.document)
+    document = json.loads(content.text)
     for _ in range(rng.integers(1, 3)):
         places = list(_places(document))
         holder, key = places[rng.integers(len(places))]
@@ -177,9 +180,9 @@ def _in_document(_: bytes, content: Content, rng: np.random.Generator) -> bytes:
         else:
             holder[key] = copy.deepcopy(_ODD[rng.integers(len(_ODD))])
     try:
-        return _written(document, content.arrays)
+        return written(document, content.arrays)
     except ValueError:  # it has become larger than JSON can be
-        return _written(None, content.arrays)
+        return written(None, content.arrays)
 
 
 def _places(document: Any) -> Iterator[tuple[Any, Any]]:
@@ -206,7 +209,7 @@ def _in_array(_: bytes, content: Content, rng: np.random.Generator) -> bytes:
         with np.errstate(all="ignore"):
             value = np.array(rng.choice(odd)).astype(array.dtype)
         array.reshape(-1)[rng.integers(array.size)] = value
-    return _written(content.document, arrays)
+    return written(json.loads(content.text), arrays)
 
 
 _MUTATIONS: dict[str, Callable[[bytes, Content, np.random.Generator], bytes]] = {

@@ -76,6 +76,7 @@ _MODULES = {
 """Where each public name is imported from when it is used; __init__.pyi tells type checkers."""
 
 _PACKAGES_OF_EXTRAS = {
+    "skliquid.files.saving": ("msgspec", "safetensors"),
     "skliquid.onnx": ("onnx",),
     "skliquid.plotting": ("matplotlib",),
     "skliquid.streams": ("pandas", "pyarrow"),

@@ -18,6 +18,7 @@ from skliquid.delegation.competence import as_measure
 from skliquid.delegation.increments import slices
 from skliquid.delegation.record import INCREMENTS_KEPT
 from skliquid.delegation.rows import Rows
+from skliquid.delegation.storable import storable
 from skliquid.diversity import (
     Diversity,
     NamedEstimators,
@@ -25,7 +26,8 @@ from skliquid.diversity import (
     as_diversity,
     row_sample,
 )
-from skliquid.fitted import (
+from skliquid.fitted.stored_ensemble import StoredEnsemble
+from skliquid.fitted.votes import (
     DELEGATION_PARAMETERS,
     Fitted,
     FittedVotes,
@@ -60,6 +62,7 @@ from skliquid.validation.parameters import has_methods, one_of, positive_integer
 from skliquid.voters import TreeVoter
 
 
+@storable
 class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimators):
     """An ensemble that prunes itself while it trains.
 
@@ -244,6 +247,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
+
+    stored_as = StoredEnsemble
 
     def __init__(
         self,
@@ -546,6 +551,17 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
             last_increment=n_increments if self.final_fit else None,
             sharpens=n_classes > MANY_CLASSES or not (self.final_fit and has_trees),
         )
+
+    def to_stored(self) -> StoredEnsemble:
+        """Return what model files hold of the ensemble."""
+        return StoredEnsemble.of(self)
+
+    @classmethod
+    def from_stored(cls, stored: StoredEnsemble) -> Self:
+        """Return an ensemble from a model file."""
+        ensemble = cls(**stored.params)
+        stored.restore(ensemble)
+        return ensemble
 
     def _check_X(self, X: Any, *_methods: str) -> Any:
         return check_X(self, X)

@@ -11,9 +11,9 @@ from skliquid.files import container
 from skliquid.files.container import Content
 
 
-def written(document, *arrays):
+def written(text=b"{}", *arrays):
     file = io.BytesIO()
-    container.write(Content(document, list(arrays)), file)
+    container.write(Content(text, list(arrays)), file)
     return file.getvalue()
 
 
@@ -29,9 +29,9 @@ def refused(tmp_path):
 
 def test_what_is_written_is_read(tmp_path):
     arrays = [np.arange(3.0), np.empty((0, 2), dtype=np.int32), np.array(True), np.float32([[1]])]
-    (tmp_path / "a").write_bytes(written({"a": ["ä", 0.1, None]}, *arrays))
-    document, found = container.read(tmp_path / "a")
-    assert document == {"a": ["ä", 0.1, None]}
+    (tmp_path / "a").write_bytes(written(b"\x00 any text", *arrays))
+    text, found = container.read(tmp_path / "a")
+    assert text == b"\x00 any text"
     for one, other in zip(found, arrays, strict=True):
         assert one.dtype == other.dtype
         assert one.shape == other.shape
@@ -39,11 +39,11 @@ def test_what_is_written_is_read(tmp_path):
 
 
 def test_the_same_content_gives_the_same_bytes():
-    assert written([1], np.arange(9), np.ones(2)) == written([1], np.arange(9), np.ones(2))
+    assert written(b"1", np.arange(9), np.ones(2)) == written(b"1", np.arange(9), np.ones(2))
 
 
 def test_every_changed_byte_is_noticed(tmp_path):
-    whole = written({"a": 1}, np.arange(2.0))
+    whole = written(b"1", np.arange(2.0))
     for k in range(len(whole)):
         (tmp_path / "a").write_bytes(whole[:k] + bytes([whole[k] ^ 1]) + whole[k + 1 :])
         with pytest.raises(ModelFileError):
@@ -51,50 +51,33 @@ def test_every_changed_byte_is_noticed(tmp_path):
 
 
 def test_a_file_that_was_cut_off_is_noticed(refused):
-    whole = written({"a": 1}, np.arange(2.0))
+    whole = written(b"1", np.arange(2.0))
     for length in (0, 1, 8, 20, len(whole) - 1):
         refused(whole[:length], "cannot be read|must be a model file|unchanged")
     refused(whole + b"0", "must be a model file")
 
 
 def test_another_version_is_refused(refused):
-    whole = written(None).replace(b'"skliquid":"2 ', b'"skliquid":"1 ')
-    refused(sealed(whole), "must have version 2 of the file format: it has version 1")
+    whole = written().replace(b'"skliquid":"3 ', b'"skliquid":"2 ')
+    refused(sealed(whole), "must have version 3 to 3 of the file format: it has version 2")
 
 
 def test_other_safetensors_files_are_refused(refused):
     refused(save_tensors({"a": np.ones(2)}), "it is another safetensors file")
-    content = save_tensors({"a": np.ones(2)}, metadata={"skliquid": "2 " + "0" * 64})
+    content = save_tensors({"a": np.ones(2)}, metadata={"skliquid": "3 " + "0" * 64})
     refused(sealed(content), "it has no document")
-    content = save_tensors({"document": np.ones(2)}, metadata={"skliquid": "2 " + "0" * 64})
+    content = save_tensors({"document": np.ones(2)}, metadata={"skliquid": "3 " + "0" * 64})
     refused(sealed(content), "it has no document")
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        (b'{"a": 1, "a": 2}', "repeats a key"),
-        (b"[NaN]", "holds NaN"),
-        (b"[", "Expecting value"),
-        (b"[" * 50_000, "recursion"),
-        (b"\xff", "decode"),
-        (b"1" * 5000, "digits"),
-        (b"[" + b"[]," * 100_000 + b"[]]", "too many parts"),
-    ],
-)
-def test_documents_that_are_not_plain_json_are_refused(refused, text, problem):
-    tensors = {"document": np.frombuffer(text, dtype=np.uint8)}
-    refused(sealed(save_tensors(tensors, metadata={"skliquid": "2 " + "0" * 64})), problem)
 
 
 def test_arrays_are_numbered(refused):
     tensors = {"document": np.frombuffer(b"1", dtype=np.uint8), "7": np.ones(1)}
-    content = save_tensors(tensors, metadata={"skliquid": "2 " + "0" * 64})
-    refused(sealed(content), "must be unchanged")
+    content = save_tensors(tensors, metadata={"skliquid": "3 " + "0" * 64})
+    refused(sealed(content), "not numbered")
 
 
 def test_without_safetensors_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "safetensors", None)
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
     with pytest.raises(ImportError, match=r"pip install 'skliquid\[files\]'"):
-        written(None)
+        written()

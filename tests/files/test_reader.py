@@ -20,29 +20,30 @@ def opened(path):
     (n_header,) = struct.unpack("<Q", whole[:8])
     header = json.loads(whole[8 : 8 + n_header])
     version, digest = header.pop("__metadata__")["skliquid"].split()
-    assert version == "2"
+    assert version == "3"
     assert sha256(whole.replace(digest.encode(), b"0" * 64, 1)).hexdigest() == digest
     data = whole[8 + n_header :]
     tensors = {}
     for name, one in header.items():
         start, end = one["data_offsets"]
         tensors[name] = np.frombuffer(data[start:end], TYPES[one["dtype"]]).reshape(one["shape"])
-    return plain(json.loads(tensors["document"].tobytes()), tensors)
+    document, parts = json.loads(tensors["document"].tobytes()), []
+    for part in document["parts"]:
+        parts.append({name: resolved(value, tensors, parts) for name, value in part.items()})
+    return resolved(document["model"], tensors, parts)
 
 
-def plain(value, tensors):
+def resolved(value, tensors, parts):
     if isinstance(value, list):
-        return [plain(item, tensors) for item in value]
+        return [resolved(item, tensors, parts) for item in value]
     if not isinstance(value, dict):
         return value
-    kind = value["kind"]
-    if kind == "array":
-        return tensors[str(value["place"])]
-    if kind == "transposed":
-        return plain(value["array"], tensors).T
-    if kind == "dict":
-        return {json.dumps(k): plain(v, tensors) for k, v in value["items"]}
-    return {name: plain(part, tensors) for name, part in value.items()}
+    if value.get("is") == "array":
+        array = tensors[str(value["at"])]
+        return array.T if value.get("is_transposed") else array
+    if value.get("is") == "part":
+        return parts[value["at"]]
+    return {name: resolved(item, tensors, parts) for name, item in value.items()}
 
 
 def logistic(x):
@@ -54,15 +55,16 @@ def of_two(second):
 
 
 def linear(own, k, X):
-    shows = own['"shows_average"'][k][:, None] == 1
-    coef = np.where(shows, own['"average"'][k], own['"coef"'][k])
-    intercept = np.where(shows[:, 0], own['"average_intercept"'][k], own['"intercept"'][k])
+    shows = own["shows_average"][k][:, None] == 1
+    coef = np.where(shows, own["average"][k], own["coef"][k])
+    intercept = np.where(shows[:, 0], own["average_intercept"][k], own["intercept"][k])
     chances = logistic(X @ coef.T + intercept)
     return of_two(chances[:, 0]) if len(coef) == 1 else chances / chances.sum(1, keepdims=True)
 
 
 def trees(own, k, X):
-    grown, base = own['"trees_"'][k], own['"base_scores_"'][k]
+    voter = own["fitted"][k]
+    grown, base = voter["trees_"], voter.get("base_scores_")
     sums = np.zeros((len(X), grown["n_outputs"])) + (0 if base is None else base)
     cuts, node, leaf = grown["cut"].view("<f8"), 0, 0
     for n_nodes, n_values in zip(grown["n_nodes"], grown["n_values"], strict=True):
@@ -70,8 +72,8 @@ def trees(own, k, X):
             at = 0
             while not grown["feature"][node + at] >> 31:
                 above = row[grown["feature"][node + at] & (2**29 - 1)] > cuts[node + at]
-                at = grown["next"][node + at] + above
-            sums[k_row] += grown["values"][leaf + grown["next"][node + at]]
+                at = int(grown["next"][node + at]) + above
+            sums[k_row] += grown["values"][leaf + int(grown["next"][node + at])]
         node, leaf = node + int(n_nodes), leaf + int(n_values)
     if base is None:
         return sums / sums.sum(1, keepdims=True)
@@ -83,15 +85,15 @@ def trees(own, k, X):
 
 def predicted(model, X):
     training = model["training"]
-    delegation = training['"graph"']["delegation"].astype(int)
+    delegation = training["graph"]["delegation"].astype(int)
     gurus = delegation
     for _ in delegation:
         gurus = delegation[gurus]
     shares = 0
-    for part in training['"voters"']:
-        for k, voter in enumerate(part["voters"].tolist()):
-            answer = linear if part["of"] == "linear" else trees
-            shares = shares + np.sum(gurus == voter) * answer(part["own"], k, X)
+    for state in training["voters"]:
+        for k, voter in enumerate(state["voters"].tolist()):
+            answer = linear if state["type"] == "LinearState" else trees
+            shares = shares + np.sum(gurus == voter) * answer(state, k, X)
     return shares / len(delegation)
 
 

@@ -1,11 +1,13 @@
 """Calibration: the temperature of the ensemble's probabilities, from prequential predictions."""
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Floats, Labels
+from skliquid.delegation.storable import Array, Count, Range, storable
 from skliquid.delegation.votes import LEAST_SHARE
 
 POWERS: Floats = 2.0 ** np.arange(-5, 2.01, 0.25)
@@ -18,16 +20,21 @@ MIN_ROWS = 50
 _MEMORY = 0.8
 _FLAT = 1e-9  # differences of log-loss per row that are ignored
 
+_Losses = Annotated[Floats, Array(len(POWERS))]
+_Weight = Annotated[float, Range(0)]
+_PerClass = Annotated[NDArray[np.int64], Array("n_classes")]
 
+
+@storable
 @dataclass(frozen=True, eq=False)
 class GroupAnswers:
     """Sums over rows of the group's prequential predictions (made before training on them)."""
 
-    losses: Floats  # log-loss at each of POWERS
-    weight: float  # of the rows
-    n_rows: int
-    n_predicted: NDArray[np.int64]  # rows per predicted class
-    n_actual: NDArray[np.int64]  # rows per class
+    losses: _Losses  # log-loss at each of POWERS
+    weight: _Weight  # of the rows
+    n_rows: Count
+    n_predicted: _PerClass  # rows per predicted class
+    n_actual: _PerClass  # rows per class
 
     @classmethod
     def of(
@@ -89,13 +96,14 @@ def _losses_of_many(logs: Floats, y: Labels) -> Floats:
     return losses
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """Log-loss of prequential predictions at several temperatures; older increments count less."""
 
-    losses: Floats
-    weight: float
-    n_rows: int
+    losses: _Losses
+    weight: _Weight
+    n_rows: Count
     sharpens: bool = True
     """Whether calibration may make probabilities more certain; False if a final fit adds trees,
     which already do so."""

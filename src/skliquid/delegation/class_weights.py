@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Floats
 from skliquid.delegation.rows import Rows
+from skliquid.delegation.storable import Array, Classes, storable
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class ClassCounts:
     """The number of rows per class so far.
@@ -22,8 +24,8 @@ class ClassCounts:
     (['no', 'yes'], [3, 1])
     """
 
-    labels: NDArray[Any] | None = None
-    n_rows: NDArray[np.int64] | None = None
+    labels: Classes | None = None
+    n_rows: Annotated[NDArray[np.int64], Array("n_classes")] | None = None
 
     def plus(self, y: NDArray[Any]) -> "ClassCounts":
         """Return the counts after rows with the labels ``y``."""

@@ -19,6 +19,7 @@ from skliquid.delegation.running_averages import (
     RecentAverage,
     RunningAverage,
 )
+from skliquid.delegation.storable import storable
 from skliquid.delegation.votes import Voting
 
 CONTRIBUTION_SHARE = 0.5
@@ -156,6 +157,7 @@ def _over_rows(values: Votes | Floats, weight: Floats | None) -> Floats:
 MEASURES = ("contribution", "prequential", "training")
 
 
+@storable
 @dataclass(frozen=True)
 class CompetenceMeasure:
     """How the competence of voters is measured and averaged.

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
+from typing import Annotated
 
 import numpy as np
 
 from skliquid.delegation.arrays import Voters
+from skliquid.delegation.storable import Array, storable
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class DelegationGraph:
     r"""Every voter's delegation; gurus, representatives and weights follow from it.
@@ -29,7 +32,7 @@ class DelegationGraph:
     ([2, 3], [0, 0, 1, 3])
     """
 
-    delegation: Voters
+    delegation: Annotated[Voters, Array("n_voters")]
 
     def __post_init__(self) -> None:
         delegation = _frozen(_indices("delegation", self.delegation))

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from skliquid.delegation.rows import Rows
+from skliquid.delegation.storable import storable
 
 MAX_ROWS_KEPT = 2000
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class NewClasses:
     """The last rows of each class found so far.

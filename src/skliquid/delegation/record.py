@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Floats, RowNumbers, Voters
 from skliquid.delegation.graph import DelegationGraph
+from skliquid.delegation.storable import Array, Count, Positive, require, smallest, storable
 from skliquid.delegation.votes import gini, largest_share, minimum_majority
 
 if TYPE_CHECKING:
@@ -150,6 +151,32 @@ class IncrementRecord:
         return gini(self.weights)
 
 
+_PerIncrement = Annotated[NDArray[np.integer[Any]], Array("increments")]
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRecord:
+    """The increments of a record as arrays over all of them, and its totals."""
+
+    n_final: Positive
+    n_increments: Count
+    increments_cost: Count
+    final_fit_cost: Count
+    stopped: str | None
+    max_increments: Positive | None
+    delegation: Annotated[NDArray[np.integer[Any]], Array("graphs", "voters of a graph")]
+    n_rows: _PerIncrement
+    first_row: Annotated[NDArray[np.int64], Array("increments", low=-1)]  # -1 where rows are listed
+    rows: Annotated[NDArray[np.integer[Any]], Array("listed rows")]
+    integers: dict[str, _PerIncrement]
+    floats: dict[str, Annotated[Floats, Array("increments", may_be_nan=True)]]
+    of_voters: dict[str, Annotated[Floats, Array("all voters", may_be_nan=True)]]
+
+
+_TOTALS = [one.name for one in fields(StoredRecord)][:6]
+
+
+@storable
 @dataclass(eq=False)
 class TrainingRecord:
     """The increments of a training, in order, and what it cost.
@@ -178,6 +205,8 @@ class TrainingRecord:
     stopped: str | None = None
     max_increments: int | None = None
     voters: tuple[VoterDescription, ...] = ()
+
+    stored_as = StoredRecord
 
     def append(self, record: IncrementRecord) -> None:
         """Add an increment, and drop the oldest beyond ``max_increments``."""
@@ -260,6 +289,51 @@ class TrainingRecord:
         """Whether no more than ``n_final`` representatives are left."""
         return bool(self.increments) and self.increments[-1].n_representatives <= self.n_final
 
+    def to_stored(self) -> StoredRecord:
+        """Return the increments as arrays, without the descriptions of the voters."""
+        graphs = [self[0].before, *(one.graph for one in self)] if self else []
+        listed = [one.rows for one in self if not isinstance(one.rows, range)]
+        first = [one.rows.start if isinstance(one.rows, range) else -1 for one in self]
+
+        def columns(*types: Any) -> dict[str, list[Any]]:
+            return {name: [getattr(one, name) for one in self] for name in _names(*types)}
+
+        return StoredRecord(
+            **{name: getattr(self, name) for name in _TOTALS},
+            delegation=smallest([graph.delegation for graph in graphs] or np.empty((0, 0))),
+            n_rows=smallest([one.n_rows for one in self]),
+            first_row=np.array(first, dtype=np.int64),
+            rows=smallest(np.concatenate([*listed, np.empty(0, dtype=np.int64)])),
+            integers={name: smallest(own) for name, own in columns(int).items()},
+            floats={name: np.array(own, dtype=float) for name, own in columns(float).items()},
+            of_voters={k: np.concatenate([*v, np.empty(0)]) for k, v in columns(Floats).items()},
+        )
+
+    @classmethod
+    def from_stored(cls, stored: StoredRecord) -> "TrainingRecord":
+        """Return the record; numbers that the file does not have take their defaults."""
+        record = cls(**{name: getattr(stored, name) for name in _TOTALS})
+        graphs = [DelegationGraph(own) for own in stored.delegation]
+        require(len(graphs) == len(stored.n_rows) + bool(graphs), "a graph for each increment")
+        is_range = stored.first_row >= 0
+        listed = _split(stored.rows, np.where(is_range, 0, stored.n_rows))
+        n_voters = [len(graph.representatives) for graph in graphs[:-1]]
+        of_voters = {k: _split(own, np.array(n_voters)) for k, own in stored.of_voters.items()}
+        for k, (start, n_rows) in enumerate(zip(stored.first_row, stored.n_rows, strict=True)):
+            values: dict[str, Any] = {
+                name: own[k].item() for name, own in (stored.integers | stored.floats).items()
+            }
+            values |= {name: own[k] for name, own in of_voters.items()}
+            rows = range(int(start), int(start) + int(n_rows)) if is_range[k] else listed[k]
+            values |= {"before": graphs[k], "graph": graphs[k + 1]}
+            record.increments.append(
+                IncrementRecord(rows=rows, voters=graphs[k].representatives, **values)
+            )
+        numbers = [one.increment for one in record]
+        last = range(record.n_increments - len(record) + 1, record.n_increments + 1)
+        require(numbers == list(last), "increments that follow each other")
+        return record
+
     def to_pandas(self) -> "pd.DataFrame":
         """Return a table with one row per increment.
 
@@ -309,6 +383,13 @@ def _voter_columns(record: IncrementRecord) -> dict[str, NDArray[Any]]:
 def _names(*types: Any) -> list[str]:
     """Return the names of the recorded values of these types."""
     return [value.name for value in fields(IncrementRecord) if value.type in types]
+
+
+def _split(values: NDArray[Any], lengths: NDArray[Any]) -> list[NDArray[Any]]:
+    """Return consecutive parts of an array."""
+    ends = np.cumsum(lengths, dtype=np.int64)
+    require(len(values) == (ends[-1] if len(ends) else 0), "as many values as increments need")
+    return np.split(values, ends[:-1]) if len(ends) else []
 
 
 def _data_frame(content: Any) -> "pd.DataFrame":

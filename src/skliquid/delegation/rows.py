@@ -7,8 +7,10 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Floats, Labels, RowNumbers, Voters, stacked
+from skliquid.delegation.storable import require, storable
 
 
+@storable
 class Rows(NamedTuple):
     """Features, labels and weights of some rows.
 
@@ -20,6 +22,13 @@ class Rows(NamedTuple):
     y: Labels
     sample_weight: Floats | None = None
     numbers: RowNumbers | None = None  # positions in all the data; None if these are all
+
+    def check_stored(self) -> None:
+        """Raise unless there are as many labels, weights and numbers as rows."""
+        require(self.X.ndim == 2 and self.X.dtype.kind == "f", "rows of numbers")
+        parts = [part for part in self[1:] if part is not None]
+        is_valid = all(part.shape == (self.X.shape[0],) for part in map(np.asarray, parts))
+        require(is_valid, "a label, a weight and a number for each row")
 
     @property
     def n_rows(self) -> int:

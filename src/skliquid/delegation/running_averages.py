@@ -3,13 +3,14 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from skliquid.delegation.arrays import Floats, Voters
+from skliquid.delegation.storable import Array, Positive, Range, Share, storable
 
 RESOLUTION = 2**36
 """Measurements other than counts are rounded to multiples of 1 / RESOLUTION."""
@@ -17,6 +18,8 @@ RESOLUTION = 2**36
 _EXACT_IN_A_FLOAT = 2**53
 _FINEST = 2**256
 _GRID = 2.0**20  # sums over rows are rounded to multiples of its inverse
+
+_PerVoter = Annotated[NDArray[np.int64], Array("n_voters")]
 
 
 class Measurement(NamedTuple):
@@ -92,6 +95,7 @@ def wilson(accuracy: Floats, n: NDArray[np.int64], level: float) -> tuple[Floats
     return middle - reach, middle + reach
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class OverallAverage:
     r"""Each voter's competence averaged over the increments it was measured on: the paper's Q.
@@ -113,11 +117,11 @@ class OverallAverage:
     True
     """
 
-    numerators: NDArray[Any]
-    denominator: int
-    n_measured: NDArray[np.int64]
-    n_answers: NDArray[np.int64]
-    variances: Floats | None = None  # of the sums over increments
+    numerators: Annotated[NDArray[Any], Array("n_voters")]
+    denominator: Annotated[int, Range(1)]
+    n_measured: _PerVoter
+    n_answers: _PerVoter
+    variances: Annotated[Floats | None, Array("n_voters", low=0)] = None  # of the sums
     slope: None = None
 
     @classmethod
@@ -174,6 +178,7 @@ def _plus(sums: Floats | None, voters: Voters, added: Floats, n_voters: int) -> 
     return sums
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class RecentAverage:
     """Each voter's mean competence on the rows of the last increments.
@@ -189,9 +194,10 @@ class RecentAverage:
     ([0.75, 0.5], [0.5, 0.0], [20, 20])
     """
 
-    window: int
-    sums: Floats  # per increment: competence, rows and variance of each voter, over rows
-    mean: Floats
+    window: Positive
+    # per increment: competence, rows and variance of each voter, over rows
+    sums: Annotated[Floats, Array("n_increments", 3, "n_voters")]
+    mean: Annotated[Floats, Array("n_voters", may_be_nan=True)]
     has_variance: bool = False
 
     @classmethod
@@ -241,6 +247,7 @@ class RecentAverage:
         return slope
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class DecayedAverage:
     r"""Each voter's mean competence, in which older increments count less.
@@ -256,8 +263,8 @@ class DecayedAverage:
     ([0.4, 0.5], [15, 15])
     """
 
-    factor: float
-    sums: Floats  # competence, rows and variance of each voter, over rows
+    factor: Share
+    sums: Annotated[Floats, Array(3, "n_voters")]  # competence, rows and variance, over rows
     has_variance: bool = False
     slope: None = None
 

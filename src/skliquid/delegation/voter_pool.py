@@ -2,45 +2,51 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Floats, Voters, Votes
 from skliquid.delegation.rows import Rows
+from skliquid.delegation.storable import Array, require
 
 
 @dataclass(frozen=True, eq=False)
 class VoterState:
-    """The learned state of some voters, as data.
+    """The learned state of some voters, as data. Pools declare theirs as subclasses.
 
-    Parameters
-    ----------
-    pool : str
-        The name of the pool that holds them, or ``"samples"``.
-    voters : array of int
-        The voters.
-    own : mapping
-        Arrays and lists with one entry per voter.
-    shared : mapping
-        State that they have in common.
+    Fields are arrays and lists with one entry per voter, except those in ``shared``.
     """
 
-    pool: str
-    voters: Voters
-    own: Mapping[str, Any]
-    shared: Mapping[str, Any] = field(default_factory=dict)
+    voters: Annotated[Voters, Array("voters")]
 
-    def renamed(self, names: Voters) -> "VoterState":
+    shared: ClassVar[tuple[str, ...]] = ()
+    is_learned: ClassVar[bool] = True  # whether it is what voters predict with
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """Fields with one entry per voter, except the voters."""
+        names = [one.name for one in fields(self) if one.name not in (*self.shared, "voters")]
+        return {name: getattr(self, name) for name in names}
+
+    def renamed(self, names: Voters) -> Self:
         """Return the same state for voters ``names[k]`` in place of k."""
         return replace(self, voters=names[self.voters])
 
-    def at(self, positions: NDArray[np.intp]) -> "VoterState":
+    def at(self, positions: NDArray[np.intp]) -> Self:
         """Return the state of the voters at ``positions``."""
         own = {name: _taken(values, positions) for name, values in self.own.items()}
-        return replace(self, voters=self.voters[positions], own=own)
+        return replace(self, voters=self.voters[positions], **own)
+
+    def check_voter(self, position: int, n_columns: int, n_classes: int) -> None:
+        """Raise unless the state of a voter fits its columns and the classes."""
+
+    def check_stored(self) -> None:
+        """Raise unless there is an entry for each voter."""
+        has_all = all(len(values) == len(self.voters) for values in self.own.values())
+        require(has_all, "an entry for each voter")
 
 
 def _taken(values: Any, positions: NDArray[np.intp]) -> Any:

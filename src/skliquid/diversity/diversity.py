@@ -5,10 +5,12 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from skliquid.delegation.storable import storable
 from skliquid.diversity.hyperparameters import DefaultsWithout
 from skliquid.validation.parameters import is_passthrough
 
 
+@storable
 class Diversity(BaseEstimator):
     """Hyperparameters and feature maps that voters do not have in common.
 

@@ -11,6 +11,7 @@ from sklearn.kernel_approximation import RBFSampler
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from skliquid.delegation.storable import storable
 from skliquid.diversity.fourier_features import FourierFeatures, fourier_waves
 from skliquid.diversity.map_output import check_width, checked_view
 from skliquid.diversity.seeding import derived_seeds, seeded
@@ -19,6 +20,7 @@ from skliquid.diversity.standardizer import Standardizer
 Step: TypeAlias = Callable[[Any], Any]
 
 
+@storable
 @dataclass(frozen=True)
 class FourierMap:
     """One of the maps of ``"fourier"``.
@@ -163,6 +165,7 @@ def _fit_fourier_features(one: FourierMap, row: Any, seed: int) -> list[Any]:
     ]
 
 
+@storable
 def signed_log(X: Any) -> Any:
     r"""Return :math:`\mathrm{sign}(x) \ln(1 + 3 |x|)` of each number.
 

@@ -10,9 +10,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skliquid import native
 from skliquid.delegation.arrays import Floats
+from skliquid.delegation.storable import Positive, require, storable
 from skliquid.validation.data_types import checked_sparse
 
 
+@storable
 class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Random Fourier features of a Gaussian kernel.
 
@@ -37,6 +39,9 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     >>> bool(np.abs(ours - theirs).max() < 1e-15)
     True
     """
+
+    sampler_: RBFSampler
+    _n_features_out: Positive
 
     def __init__(self, *, gamma: Any = 1.0, n_components: int = 100, random_state: Any = None):
         self.gamma = gamma
@@ -89,6 +94,11 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             reset=False,
         )
         return fourier_waves(self.sampler_, X, compiled=True)
+
+    def check_stored(self) -> None:
+        """Raise unless the sampler is for the same columns."""
+        is_same = self.sampler_.n_features_in_ == self.n_features_in_
+        require(is_same, "a sampler for its own columns")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

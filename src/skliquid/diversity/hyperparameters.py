@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from skliquid.delegation.storable import storable
 
+
+@storable
 @dataclass(frozen=True)
 class LogUniform:
     r"""Numbers whose logarithm is uniform between those of ``low`` and ``high``.
@@ -25,6 +28,7 @@ class LogUniform:
         return np.exp(np.log(self.low) + u * (np.log(self.high) - np.log(self.low)))
 
 
+@storable
 @dataclass(frozen=True)
 class Spread:
     """Values that are drawn equally often, in random order.
@@ -96,6 +100,7 @@ def _values(distributions: Any) -> list[Any]:
     return list(distributions.values()) if isinstance(distributions, Mapping) else [None]
 
 
+@storable
 @dataclass(frozen=True)
 class DefaultsWithout:
     """The default distributions without some parameters, such as ``linear__alpha``.

@@ -6,11 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skliquid.delegation.storable import Share, storable
 
+
+@storable
 class Sample(NamedTuple):
     """How each voter samples the rows: the share it sees, and whether with replacement."""
 
-    share: float
+    share: Share
     bootstrap: bool
 
 

@@ -1,6 +1,6 @@
 """Standardizer: features of mean zero and variance one, without missing values."""
 
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse
@@ -8,6 +8,8 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skliquid.delegation.arrays import Floats
+from skliquid.delegation.storable import Array, storable
 from skliquid.validation.data_types import checked_sparse
 
 ROWS = 10_000
@@ -20,6 +22,7 @@ _ACCEPTED: dict[str, Any] = {
 }
 
 
+@storable
 class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Standardize columns, as linear voters need it, and replace missing values by zero.
 
@@ -32,6 +35,9 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     >>> Standardizer().fit_transform(X).tolist()
     [[-1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
     """
+
+    mean_: Annotated[Floats, Array("n_features")]
+    scale_: Annotated[Floats, Array("n_features", low=1e-150)]
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 (as scikit-learn calls it)
         """Compute means and deviations.

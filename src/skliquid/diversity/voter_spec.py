@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.delegation.record import VoterDescription
+from skliquid.delegation.storable import Array, Count, Range, require, storable
 from skliquid.diversity.diversity import Diversity
 from skliquid.diversity.feature_maps import fit_maps, map_name, maps_by_name
 from skliquid.diversity.hyperparameters import distributions_by_name, draw_hyperparameters
@@ -16,6 +17,7 @@ from skliquid.diversity.samples import Sample, draw_subspaces
 from skliquid.diversity.seeding import copies_of, final_step
 
 
+@storable
 @dataclass(frozen=True, eq=False)
 class VoterSpec:
     """The specification of voters: estimators, one seed per voter, and their draws.
@@ -25,12 +27,13 @@ class VoterSpec:
     """
 
     estimators: Sequence[Any]
-    seeds: Sequence[int]
+    seeds: Sequence[Annotated[int, Range(0, 2**32 - 1)]]
     params: Sequence[Mapping[str, Any]] = ()  # hyperparameters of each voter, if they differ
-    subspaces: NDArray[np.intp] | None = None  # features of each voter; None means all
+    # features of each voter; None means all
+    subspaces: Annotated[NDArray[np.intp] | None, Array("n_voters", "n_seen")] = None
     maps: Sequence[Any] = ()  # fitted transformers, or None for rows as they are
     sample: Sample | None = None  # None means that all voters learn from all rows
-    maps_by_estimator: Mapping[int, Sequence[int]] | None = None  # positions; None means all
+    maps_by_estimator: Mapping[Count, Sequence[Count]] | None = None  # positions; None: all
     names: Sequence[str] = ()  # of the estimators, if they are in a list
     map_names: Sequence[str] = ()
 
@@ -62,6 +65,17 @@ class VoterSpec:
             names=names,
             map_names=[map_name(one) for one in maps],
         )
+
+    def check_stored(self) -> None:
+        """Raise unless voters, estimators and maps refer to each other."""
+        n_voters, subspaces = len(self.seeds), self.subspaces
+        require(self.estimators and n_voters, "estimators and seeds")
+        require(len(self.params) in (0, n_voters), "hyperparameters of all voters, or of none")
+        require(subspaces is None or len(subspaces) == n_voters, "features of each voter")
+        places = [place for own in (self.maps_by_estimator or {}).values() for place in own]
+        exist = all(place < len(self.maps) for place in places)
+        require(exist and len(self.map_names) == len(self.maps), "maps that exist, with names")
+        self.check_voters()
 
     def estimator_of(self, voter: int) -> int:
         """Return the position of the voter's estimator."""

@@ -1,5 +1,5 @@
 """Model files: models saved and loaded as data, without executing anything.
 
-``saving`` has the public functions, ``container`` the file format, ``values`` the JSON document
-and ``fields`` its checks. The others describe the objects that files can store.
+Parts declare what files hold of them (:mod:`skliquid.delegation.storable`). ``saving`` has the
+public functions, ``documents`` walks over the parts of a model, ``container`` is the file format.
 """

@@ -5,8 +5,6 @@ as UTF-8. The metadata has one entry, ``"skliquid"``: the version of the format,
 SHA-256 of the file, computed with zeros in place of these 64 digits.
 """
 
-import json
-from collections.abc import Sequence
 from hashlib import sha256
 from math import prod
 from pathlib import Path
@@ -20,8 +18,9 @@ class ModelFileError(ValueError):
     """A file without a valid model, or a model that files cannot store."""
 
 
-VERSION = 2
-"""The version of the format, raised when older versions of skliquid can no longer read it."""
+FIRST_VERSION, VERSION = 3, 3
+"""The oldest version of the format that is read, and the one that is written. The latter is raised
+when earlier versions of skliquid can no longer read new files; the former stays."""
 
 DTYPES = {
     "F64": "<f8",
@@ -41,21 +40,19 @@ DTYPES = {
 _DOCUMENT, _KEY, _NO_DIGEST = "document", "skliquid", "0" * 64
 _MAX_HEADER = 100_000_000  # bytes, the limit of safetensors
 _CHUNK = 2**20
-_BYTES_PER_LIST, _BYTES_ALLOWED = 64, 2**22  # an empty list in Python; the memory for a small file
 
 
 class Content(NamedTuple):
-    """The content of a file."""
+    """The content of a file: a document in JSON, and arrays."""
 
-    document: Any
+    text: bytes
     arrays: list[NDArray[Any]]
 
 
 def write(content: Content, file: BinaryIO) -> None:
     """Write a document and its arrays to an empty file."""
-    text = json.dumps(content.document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     tensors = {str(k): array for k, array in enumerate(content.arrays)}
-    tensors[_DOCUMENT] = np.frombuffer(text.encode(), dtype=np.uint8)
+    tensors[_DOCUMENT] = np.frombuffer(content.text, dtype=np.uint8)
     data = _safetensors().numpy.save(tensors, metadata={_KEY: f"{VERSION} {_NO_DIGEST}"})
     start = data.index(_NO_DIGEST.encode())
     file.write(data[:start])
@@ -77,11 +74,9 @@ def read(path: Path) -> Content:
     document = tensors.pop(_DOCUMENT, None)
     if document is None or document.dtype != np.uint8:
         raise _damaged(path, "it has no document")
-    try:
-        arrays = [tensors[str(k)] for k in range(len(tensors))]
-        return Content(_parse(document.tobytes(), len(data)), arrays)
-    except (ValueError, KeyError, RecursionError) as error:
-        raise _damaged(path, str(error)) from error
+    if tensors.keys() != {str(k) for k in range(len(tensors))}:
+        raise _damaged(path, "its arrays are not numbered")
+    return Content(document.tobytes(), [tensors[str(k)] for k in range(len(tensors))])
 
 
 def _read_tensors(path: Path, data: NDArray[np.uint8]) -> dict[str, NDArray[Any]]:
@@ -120,10 +115,10 @@ def _check_metadata(
             f"{path} must be a model file of skliquid: it is another safetensors file. Give "
             "another path."
         )
-    if int(version[:9]) != VERSION:
+    if not FIRST_VERSION <= int(version[:9]) <= VERSION:
         raise ModelFileError(
-            f"{path} must have version {VERSION} of the file format: it has version {version[:9]}. "
-            "Install a version of skliquid that reads it, or train again."
+            f"{path} must have version {FIRST_VERSION} to {VERSION} of the file format: it has "
+            f"version {version[:9]}. Install a version of skliquid that reads it, or train again."
         )
     start = data[:n_header].tobytes().find(digest.encode())
     if len(digest) != len(_NO_DIGEST) or _digest(data, start) != digest:
@@ -137,24 +132,6 @@ def _digest(data: NDArray[np.uint8], start: int) -> str:
     for k in range(end, len(data), _CHUNK):
         found.update(data[k : k + _CHUNK].tobytes())
     return found.hexdigest()
-
-
-def _parse(text: bytes, n_bytes: int) -> Any:
-    """Return a JSON document without repeated keys, whose numbers are all finite."""
-    if _BYTES_PER_LIST * (text.count(b"[") + text.count(b"{")) > 2 * n_bytes + _BYTES_ALLOWED:
-        raise ValueError("its document has too many parts")
-    return json.loads(text.decode(), object_pairs_hook=_unique, parse_constant=_reject)
-
-
-def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("its document repeats a key")
-    return found
-
-
-def _reject(constant: str) -> Any:
-    raise ValueError(f"its document holds {constant}")
 
 
 def _damaged(path: Path, problem: str) -> ModelFileError:

@@ -1,7 +1,8 @@
 """save and load: models as files of data, and back."""
 
-import json
+from contextlib import suppress
 from hashlib import sha256
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,7 @@ from typing import Any
 from skliquid.files import container
 from skliquid.files.atomic_write import atomic_write
 from skliquid.files.container import Content, ModelFileError
-from skliquid.files.fields import InvalidField, require
-from skliquid.files.schema import vocabulary
-from skliquid.files.values import Reader, Writer
+from skliquid.files.documents import InvalidPart, Reader, Writer
 
 
 def save(model: Any, path: str | PathLike[str]) -> None:
@@ -75,14 +74,23 @@ def load(path: str | PathLike[str]) -> Any:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"path must be an existing file: {path} is not. Correct the path.")
-    return _restore(container.read(path), path)
+    content = container.read(path)
+    _declare_parts()
+    return _restore(content, path)
+
+
+def _declare_parts() -> None:
+    """Import the modules whose parts a file may hold."""
+    for name in ("skliquid.ensemble", "skliquid.tables.tabular", "skliquid.streams.model"):
+        with suppress(ImportError):  # streams need an extra
+            import_module(name)
 
 
 def serialize(value: Any) -> Content:
     """Serialize ``value`` to a document and its arrays, or raise if files cannot store it."""
     try:
-        return Writer(vocabulary()).serialize(value)
-    except InvalidField as error:
+        return Writer().serialize(value)
+    except InvalidPart as error:
         raise ModelFileError(
             f"model must consist of types that model files can store: {error}. Change it, or save "
             "it with skops.io.dump, which asks which types to trust, or with joblib.dump, whose "
@@ -98,21 +106,21 @@ def write(content: Content, path: Path) -> None:
 
 def _restore(content: Content, name: Any) -> Any:
     """Return the model in the content of a file, after checking every part of it."""
+    way_out = "Restore a copy, or train again."
     try:
-        model = Reader(vocabulary(), content).value()
-        predicts = hasattr(model, "predict") or hasattr(model, "predictions")
-        require(predicts, f"a model that predicts: got a {type(model).__name__}")
-    except (InvalidField, RecursionError) as error:
-        raise ModelFileError(
-            f"{name} must hold a valid model: {error}. Restore a copy, or train again."
-        ) from error
+        model = Reader(content).model()
+    except InvalidPart as error:
+        raise ModelFileError(f"{name} must hold a valid model: {error}. {way_out}") from error
+    if not (hasattr(model, "predict") or hasattr(model, "predictions")):
+        found = type(model).__name__
+        raise ModelFileError(f"{name} must be a model that predicts: got a {found}. {way_out}")
     return model
 
 
 def digest(value: Any) -> str:
     """Return the SHA-256 of a serialized value, or raise if files cannot store it."""
-    document, arrays = serialize(value)
-    found = sha256(json.dumps(document).encode())
+    text, arrays = serialize(value)
+    found = sha256(text)
     for array in arrays:
         found.update(f"{array.dtype.str}{array.shape}".encode())
         found.update(array.tobytes())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Floats, Voters
 from skliquid.delegation.graph import DelegationGraph
+from skliquid.delegation.storable import storable
 from skliquid.mechanisms.refinement import Knowledge, Refinement, Situation
 from skliquid.mechanisms.revocation import Revocation
 from skliquid.mechanisms.selection import nobody
@@ -26,6 +27,7 @@ _SMALLEST = float(np.finfo(np.float64).smallest_normal) * 2.0**60
 _OPTIONS = {"weight_of": ("guru", "candidate"), "candidates": CANDIDATES}
 
 
+@storable
 @dataclass(frozen=True)
 class Mechanism:
     r"""A delegation mechanism :math:`\mathcal{D} = (g, p)`.

@@ -10,18 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Floats
+from skliquid.delegation.storable import storable
 
 
+@storable
 def none(gain: Floats, weight: Floats) -> Floats:
     r"""Give no candidate a chance: the paper's :math:`p^\text{direct}(v_i, v_j) = [v_i = v_j]`."""
     return np.zeros_like(gain)
 
 
+@storable
 def any_candidate(gain: Floats, weight: Floats) -> Floats:
     r"""Give all candidates the same chance: the paper's :math:`p^\text{random} = 1 / n`."""
     return np.ones_like(gain)
 
 
+@storable
 def best_of_the_lightest(gain: Floats, weight: Floats) -> Floats:
     r"""Choose the most accurate of the lightest better candidates: the paper's p^max.
 
@@ -39,6 +43,7 @@ def best_of_the_lightest(gain: Floats, weight: Floats) -> Floats:
     return best.astype(np.float64)
 
 
+@storable
 def better(gain: Floats, weight: Floats) -> Floats:
     r"""Give all better candidates the same chance: the paper's p^rand_better.
 
@@ -47,6 +52,7 @@ def better(gain: Floats, weight: Floats) -> Floats:
     return (gain > 0).astype(np.float64)
 
 
+@storable
 def gain_of_the_better(gain: Floats, weight: Floats) -> Floats:
     r"""Weigh better candidates by their gain: the paper's p^prop_better.
 
@@ -55,6 +61,7 @@ def gain_of_the_better(gain: Floats, weight: Floats) -> Floats:
     return np.maximum(gain, 0)
 
 
+@storable
 def gain_per_weight(gain: Floats, weight: Floats) -> Floats:
     r"""Weigh better candidates by their gain over their weight: the paper's p^prop_weighted.
 

@@ -14,6 +14,7 @@ from numpy.random import Generator
 from skliquid.delegation.arrays import Floats, Voters
 from skliquid.delegation.graph import DelegationGraph
 from skliquid.delegation.running_averages import confidence_interval
+from skliquid.delegation.storable import storable
 from skliquid.mechanisms.refinement import Knowledge
 from skliquid.validation.checks import check_number
 
@@ -25,6 +26,7 @@ become representatives again, and the values by which voters are now compared.
 ``n_representatives`` is the number that the schedule leaves."""
 
 
+@storable
 @dataclass(frozen=True)
 class BetterThanGuru:
     """Delegators return when they are significantly more competent than their guru.
@@ -59,6 +61,7 @@ class BetterThanGuru:
         return delegators[is_better], competence
 
 
+@storable
 @dataclass(frozen=True)
 class FastestLearners:
     """The voters that learn fastest are the representatives, ranked again at every increment.

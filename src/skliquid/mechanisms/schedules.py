@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
+from skliquid.delegation.storable import Count, Positive, storable
 from skliquid.validation.checks import check_count, check_number
 
 Rate: TypeAlias = Callable[[int], float]
@@ -26,11 +27,12 @@ class Schedule(Protocol):
         ...
 
 
+@storable
 @dataclass(frozen=True)
 class FixedCount:
     """The same number of delegators at every increment."""
 
-    count: int
+    count: Count
 
     def __post_init__(self) -> None:
         check_count("count", self.count, least=0)
@@ -40,6 +42,7 @@ class FixedCount:
         return min(self.count, n_representatives)
 
 
+@storable
 @dataclass(frozen=True)
 class Rounded:
     r"""A rate :math:`1 - r`, and how the number of delegators is rounded.
@@ -79,6 +82,7 @@ class Rounded:
         return max(count, 1) if self.rounding == "at_least_one" and rate > 0 else count
 
 
+@storable
 @dataclass(frozen=True)
 class JustFastEnough:
     r"""The slowest constant rate that leaves ``n_final`` after ``n_increments``.
@@ -103,9 +107,9 @@ class JustFastEnough:
     10
     """
 
-    n_voters: int
-    n_final: int
-    n_increments: int
+    n_voters: Positive
+    n_final: Positive
+    n_increments: Positive
 
     def n_delegators(self, increment: int, n_representatives: int) -> int:
         """Return by how many representatives the ensemble is above the curve."""

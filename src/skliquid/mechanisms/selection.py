@@ -8,18 +8,22 @@ import numpy as np
 from numpy.random import Generator
 
 from skliquid.delegation.arrays import Floats, Voters
+from skliquid.delegation.storable import storable
 
 
+@storable
 def nobody(competence: Floats, n_delegators: int, rng: Generator) -> Voters:
     r"""Select no representative: the paper's :math:`g^\text{direct} = \emptyset`."""
     return np.empty(0, dtype=np.intp)
 
 
+@storable
 def at_random(competence: Floats, n_delegators: int, rng: Generator) -> Voters:
     r"""Select representatives uniformly at random: the paper's :math:`g^\text{random}`."""
     return rng.choice(len(competence), n_delegators, replace=False)
 
 
+@storable
 def least_competent(competence: Floats, n_delegators: int, rng: Generator) -> Voters:
     r"""Select the representatives with the lowest competence: the paper's :math:`g^\text{worst}`.
 

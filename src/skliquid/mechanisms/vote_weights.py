@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from skliquid.delegation.arrays import Floats
 from skliquid.delegation.graph import DelegationGraph
 from skliquid.delegation.running_averages import RunningAverage
+from skliquid.delegation.storable import storable
 
 VoteWeights: TypeAlias = Callable[[DelegationGraph, RunningAverage, int], NDArray[Any]]
 """A function that returns one number per representative: zero or more, not zero for all."""
@@ -18,11 +19,13 @@ _MIN_LOG_ODDS = 1e-6
 _MAX_INTEGER, _MAX_FLOAT = 2**53, 1e200
 
 
+@storable
 def delegated(graph: DelegationGraph, accuracy: RunningAverage, n_classes: int = 2) -> NDArray[Any]:
     """Return the votes that each representative carries: the paper's w."""
     return graph.weights[graph.representatives]
 
 
+@storable
 def log_odds(graph: DelegationGraph, accuracy: RunningAverage, n_classes: int = 2) -> Floats:
     r"""Return the log-odds that each representative is correct, relative to random guessing.
 
@@ -40,6 +43,7 @@ def log_odds(graph: DelegationGraph, accuracy: RunningAverage, n_classes: int = 
     return weights
 
 
+@storable
 def delegated_log_odds(
     graph: DelegationGraph, accuracy: RunningAverage, n_classes: int = 2
 ) -> Floats:

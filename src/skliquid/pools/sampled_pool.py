@@ -1,6 +1,7 @@
 """SampledPool: voters that each learn from their own sample of the rows."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,22 @@ from numpy.typing import NDArray
 from skliquid.delegation.arrays import Voters
 from skliquid.delegation.increments import slices
 from skliquid.delegation.rows import Rows
+from skliquid.delegation.storable import storable
 from skliquid.delegation.voter_pool import VoterPool, VoterState
 from skliquid.diversity import Sample
 from skliquid.pools.predictions import DispatchingPool
 
 _MAX_NUMBERS = 2**24  # weights of rows that are drawn at once
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class SampleState(VoterState):
+    """The generators from which voters draw their samples."""
+
+    generators: list[np.random.Generator]
+
+    is_learned = False
 
 
 class SampledPool(DispatchingPool):
@@ -53,14 +65,15 @@ class SampledPool(DispatchingPool):
 
     def state_of(self, voters: Voters) -> list[VoterState]:
         generators = [self._generators[voter] for voter in voters.tolist()]
-        own = VoterState("samples", np.arange(len(voters)), {"generators": generators})
+        own = SampleState(np.arange(len(voters)), generators)
         return [*self.pools[0].state_of(voters), own]
 
     def load_state(self, parts: Sequence[VoterState]) -> None:
-        self.pools[0].load_state([part for part in parts if part.pool != "samples"])
+        self.pools[0].load_state([part for part in parts if not isinstance(part, SampleState)])
         self._generators = {}
-        for part in (part for part in parts if part.pool == "samples"):
-            self._generators |= zip(part.voters.tolist(), part.own["generators"], strict=True)
+        for part in parts:
+            if isinstance(part, SampleState):
+                self._generators |= zip(part.voters.tolist(), part.generators, strict=True)
 
     def _draw(self, voters: Voters, rows: Rows) -> Rows:
         """Return the rows with the number of times that each voter sees them as weights."""

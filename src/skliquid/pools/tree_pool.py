@@ -2,7 +2,8 @@
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -10,19 +11,41 @@ from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Floats, Voters, Votes
 from skliquid.delegation.rows import Rows
+from skliquid.delegation.storable import Array, require, storable
 from skliquid.delegation.voter_pool import VoterPool, VoterState
 from skliquid.pools.sampled_pool import index_weights
-from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier, RecentRows, grow
+from skliquid.voters import RecentRows, TreeVoter, grow
 from skliquid.voters.binning import BinnedRows
 
-TREE_VOTERS = (RandomizedForestClassifier, BoostedTreesClassifier)
 _SHARED = ("categorical_features", "class_weight", "max_rows")
-_STATE = ("n_grown_", "n_seen_", "n_visits_", "_turns", "trees_")
 Features = NDArray[np.intp] | None  # the columns that some voters see; None means all
 
 
+@storable
+@dataclass(frozen=True, eq=False)
+class TreeState(VoterState):
+    """Fitted tree voters, without rows; voters with the same rows share them."""
+
+    fitted: list[TreeVoter]
+    rows_of: Annotated[NDArray[np.intp], Array("voters")]
+    rows: list[RecentRows]
+
+    shared = ("rows",)
+
+    def check_voter(self, position: int, n_columns: int, n_classes: int) -> None:
+        """Raise unless the trees are for these columns and classes."""
+        voter = self.fitted[position]
+        is_valid = voter.n_features_in_ == n_columns and len(voter.classes_) == n_classes
+        require(is_valid, "trees for these columns and classes")
+
+    def check_stored(self) -> None:
+        """Raise unless each voter has rows."""
+        super().check_stored()
+        require(self.rows_of.max(initial=-1) < len(self.rows), "rows of each voter")
+
+
 class TreePool(VoterPool):
-    """Voters that are :class:`RandomizedForestClassifier` or :class:`BoostedTreesClassifier`.
+    """Voters that are made of trees, as subclasses of :class:`TreeVoter`.
 
     Their trees have the bits that each voter would have alone. Voters that trained on the same rows
     share them: the rows are kept once, and put into bins once for all trees that are grown.
@@ -32,7 +55,7 @@ class TreePool(VoterPool):
 
     @classmethod
     def unsupported_parameter(cls, estimator: Any) -> str | None:
-        if type(estimator) not in TREE_VOTERS:
+        if not (isinstance(estimator, TreeVoter) and estimator.can_be_pooled):
             return f"{type(estimator).__name__}"
         if estimator.class_weight is not None:
             return f"class_weight={estimator.class_weight!r}"
@@ -97,21 +120,21 @@ class TreePool(VoterPool):
         return votes
 
     def probabilities(self, voters: Voters, X: Any) -> Floats:
-        return self._predict(voters, X, {cls: cls.probabilities for cls in TREE_VOTERS})
+        return self._predict("probabilities", voters, X)
 
     def margins(self, voters: Voters, X: Any) -> Floats:
-        return self._predict(voters, X, {cls: cls.margins for cls in TREE_VOTERS})
+        return self._predict("margins", voters, X)
 
-    def _predict(self, voters: Voters, X: Any, functions: Mapping[Any, Any]) -> Floats:
-        """Return predictions by the function of each voter's class."""
+    def _predict(self, method: str, voters: Voters, X: Any) -> Floats:
+        """Return predictions by a method of each voter's class."""
         predictions = np.zeros((len(voters), X.shape[0], len(self._classes)))
         places = {voter: place for place, voter in enumerate(voters.tolist())}
         for features, part in self._by_features(list(places)):
-            for cls, function in functions.items():
-                if own := [voter for voter in part if type(self._fitted[voter]) is cls]:
-                    fitted = [self._fitted[voter] for voter in own]
-                    found = function(fitted, _select(X, features), self._n_threads)
-                    predictions[[places[voter] for voter in own]] = found
+            for cls in dict.fromkeys(type(self._fitted[voter]) for voter in part):
+                own = [voter for voter in part if type(self._fitted[voter]) is cls]
+                fitted = [self._fitted[voter] for voter in own]
+                found = getattr(cls, method)(fitted, _select(X, features), self._n_threads)
+                predictions[[places[voter] for voter in own]] = found
         return predictions
 
     def estimators(self, voters: Voters) -> list[Any]:
@@ -126,26 +149,23 @@ class TreePool(VoterPool):
 
     def state_of(self, voters: Voters) -> list[VoterState]:
         fitted = self.estimators(voters)
-        own: dict[str, Any] = {name: [getattr(f, name) for f in fitted] for name in _STATE}
-        own["base_scores_"] = [getattr(f, "base_scores_", None) for f in fitted]
         recent = [self._recent[voter] for voter in voters.tolist()]
         distinct = list({id(rows): rows for rows in recent}.values())
-        own["rows_of"] = np.array([[rows is r for r in distinct].index(True) for rows in recent])
-        return [VoterState(self.name, np.arange(len(voters)), own, {"rows": distinct})]
+        rows_of = np.array([[rows is r for r in distinct].index(True) for rows in recent])
+        return [TreeState(np.arange(len(voters)), fitted, rows_of, distinct)]
 
-    def load_state(self, parts: Sequence[VoterState]) -> None:
+    def load_state(self, parts: Sequence[Any]) -> None:
         kept = sorted(voter for part in parts for voter in part.voters.tolist())
         self._unfitted = {voter: self._unfitted[voter] for voter in kept}
         self._fitted, self._recent = {}, {}
         for part in parts:
-            rows_of = part.own["rows_of"].tolist()
-            for k, voter in enumerate(part.voters.tolist()):
-                fitted = copy.copy(self._unfitted[voter])
-                fitted.start(self._classes, part.own["trees_"][k].n_columns)
-                names = [*_STATE, *({"base_scores_"} & vars(fitted).keys())]
-                vars(fitted).update({name: part.own[name][k] for name in names})
-                self._fitted[voter] = fitted
-                self._recent[voter] = part.shared["rows"][rows_of[k]]
+            states = zip(part.voters.tolist(), part.fitted, part.rows_of.tolist(), strict=True)
+            for voter, state, k in states:
+                unfitted = self._unfitted[voter]
+                is_same = type(state) is type(unfitted)
+                require(is_same, f"voters of the class {type(unfitted).__name__}")
+                self._fitted[voter] = copy.copy(state).set_params(**unfitted.get_params())
+                self._recent[voter] = part.rows[k]
 
     @property
     def _n_threads(self) -> int:

@@ -5,20 +5,32 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 
 from skliquid.delegation.arrays import Floats
-from skliquid.streams.column_types import ColumnTypes
+from skliquid.delegation.storable import storable
+from skliquid.streams.column_types import ColumnType, ColumnTypes
 from skliquid.streams.data_files import Locate
 from skliquid.tables.column_encoders import column_encoder
+from skliquid.tables.stored_encoder import State, restore_encoder, states_of
 from skliquid.validation.limits import MAX_NUMBER
 
 _MAX_COUNTED = 10_000
 _MAX_SHOWN, _MAX_LENGTH_SHOWN = 3, 30
 
 
+@dataclass(frozen=True, eq=False)
+class StoredEncoding:
+    """The types of the columns, and what their encoder has learned."""
+
+    column_types: Mapping[str, ColumnType]
+    states: dict[str, State]
+
+
+@storable
 @dataclass(frozen=True, eq=False)
 class Encoding:
     """The encoder of ``tabular_pipeline``, fitted to a sample, and the columns that it takes.
@@ -30,6 +42,8 @@ class Encoding:
     encoder: ColumnTransformer
     n_features: int
 
+    stored_as = StoredEncoding
+
     @classmethod
     def fit(cls, sample: pa.Table, column_types: ColumnTypes, locate: Locate) -> "Encoding":
         """Return the encoding of the columns that have a value in ``sample``."""
@@ -40,12 +54,22 @@ class Encoding:
                 f"Rows must have features: none of the {len(frame.columns)} columns has a value in "
                 f"the first {len(frame)} rows. Raise sample_size (--sample-size), or add features."
             )
-        numbers = [name for name in used if used[name] == "number"]
-        if numbers:
+        encoder = _column_encoder(used)
+        if numbers := encoder.transformers[0][2]:
             _finite_numbers(sample, numbers, locate)
-        categories = [name for name in used if name not in numbers]
-        encoder = column_encoder(numbers=numbers, categories=categories)
         return cls(used, encoder, encoder.fit_transform(frame[list(used)]).shape[1])
+
+    def to_stored(self) -> StoredEncoding:
+        """Return what model files hold of the encoding."""
+        return StoredEncoding(self.column_types, states_of(self.encoder))
+
+    @classmethod
+    def from_stored(cls, stored: StoredEncoding) -> "Encoding":
+        """Return an encoding from a model file."""
+        types = dict(stored.column_types)
+        encoder = _column_encoder(types)
+        row = {name: [0.0 if t == "number" else None] for name, t in types.items()}
+        return cls(types, encoder, restore_encoder(encoder, stored.states, pd.DataFrame(row)))
 
     def encode(self, table: pa.Table, locate: Locate) -> Floats:
         """Return the rows of ``table`` as numbers, without missing values.
@@ -82,6 +106,12 @@ class Encoding:
         names = self.encoder.transformers[1][2]
         seen = self.encoder.named_transformers_["categories"][-1].categories_ if names else []
         return {name: frozenset(known) for name, known in zip(names, seen, strict=True)}
+
+
+def _column_encoder(column_types: ColumnTypes) -> ColumnTransformer:
+    numbers = [name for name, column_type in column_types.items() if column_type == "number"]
+    categories = [name for name in column_types if name not in numbers]
+    return column_encoder(numbers=numbers, categories=categories)
 
 
 def _distinct_values(column: pa.ChunkedArray) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -4,28 +4,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
-from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from skliquid.datasets.csv_dialect import GivenDialect
 from skliquid.datasets.table import check_column
 from skliquid.delegation.arrays import Floats
+from skliquid.delegation.storable import Array, Classes, Count, require, storable
 from skliquid.delegation.votes import winner
 from skliquid.ensemble import LiquidEnsembleClassifier
-from skliquid.files import fields
 from skliquid.files.container import ModelFileError
 from skliquid.files.saving import load, save
-from skliquid.files.table_encoders import output_width
-from skliquid.files.values import stored_type
 from skliquid.streams.column_encoding import Encoding, Unseen, find_unseen
-from skliquid.streams.column_types import ARROW_TYPES, ColumnType, ColumnTypes, booleans_as_text
+from skliquid.streams.column_types import ColumnType, ColumnTypes, booleans_as_text
 from skliquid.streams.data_files import DataFiles
 
 _ROWS_AT_ONCE = 8192
@@ -45,6 +42,7 @@ class Predictions(NamedTuple):
     n_unknown: int = 0  # rows with a label that is not a class of the model
 
 
+@storable
 @dataclass(eq=False)
 class StreamedModel:
     """A trained ensemble, with the encoding that turns rows of a file into its features.
@@ -74,16 +72,24 @@ class StreamedModel:
 
     ensemble: LiquidEnsembleClassifier
     encoding: Encoding
-    classes: NDArray[Any]
+    classes: Classes
     target: str
     target_type: ColumnType
-    chosen_types: ColumnTypes
+    chosen_types: Mapping[str, ColumnType]
     left_out: list[str]
     settings: dict[str, str]
-    n_rows: int = 0
-    n_scored: int = 0
-    n_correct: int = 0
-    confusion: NDArray[np.int64] | None = None
+    n_rows: Count = 0
+    n_scored: Count = 0
+    n_correct: Count = 0
+    confusion: Annotated[NDArray[np.int64], Array("n_classes", "n_classes")] | None = None
+
+    def check_stored(self) -> None:
+        """Raise unless the ensemble has its classes and features, and labels a type."""
+        require(self.target_type in ("number", "text", "boolean"), "a type of labels")
+        if self.ensemble.__sklearn_is_fitted__():
+            are_same = np.array_equal(self.ensemble.classes_, self.classes)
+            is_valid = are_same and self.ensemble.n_features_in_ == self.encoding.n_features
+            require(is_valid, "an ensemble of its classes and features")
 
     @property
     def test_accuracy(self) -> float:
@@ -209,54 +215,3 @@ def load_model(path: str | PathLike[str], *, parameter: str = "model") -> Stream
             f"{type(model).__name__}. Use skliquid.load in Python."
         )
     return model
-
-
-# Model files
-
-
-def _encoding(column_types: dict[str, Any], encoder: Any, n_features: int) -> Encoding:
-    parts = [columns for _, _, columns in encoder.transformers]
-    is_known = [column_types.get(name) in ARROW_TYPES for columns in parts for name in columns]
-    if len(parts) != 2 or len(is_known) != len(column_types) or not all(is_known):
-        raise fields.InvalidField("an encoding of numbers and categories, whose types are known")
-    if [columns for _, _, columns in encoder.transformers_[:2]] != parts:
-        raise fields.InvalidField("an encoding that was fitted to its columns")
-    if (width := output_width(encoder)) != n_features:
-        raise fields.InvalidField(f"an encoding with {n_features} features: got {width}")
-    return Encoding(column_types, encoder, n_features)
-
-
-def _model(**parts: Any) -> StreamedModel:
-    model = StreamedModel(**parts)
-    if model.ensemble.__sklearn_is_fitted__():
-        is_same = np.array_equal(model.ensemble.classes_, model.classes)
-        if not is_same or model.ensemble.n_features_in_ != model.encoding.n_features:
-            raise fields.InvalidField("a model with an ensemble of its classes and features")
-    return model
-
-
-STREAM_TYPES = [
-    stored_type(
-        Encoding,
-        _encoding,
-        column_types=fields.DictOf(fields.Text()),
-        encoder=fields.InstanceOf(ColumnTransformer),
-        n_features=fields.Integer(1),
-    ),
-    stored_type(
-        StreamedModel,
-        _model,
-        ensemble=fields.InstanceOf(LiquidEnsembleClassifier),
-        encoding=fields.InstanceOf(Encoding),
-        classes=fields.Labels(),
-        target=fields.Text(),
-        target_type=fields.Text(("number", "text", "boolean")),
-        chosen_types=fields.DictOf(fields.Text()),
-        left_out=fields.ListOf(fields.Text()),
-        settings=fields.DictOf(fields.Text()),
-        n_rows=fields.Integer(),
-        n_scored=fields.Integer(),
-        n_correct=fields.Integer(),
-        confusion=fields.Maybe(fields.integers("n_classes", "n_classes")),
-    ),
-]

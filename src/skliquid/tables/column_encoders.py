@@ -114,7 +114,7 @@ class TextEncoder(TransformerMixin, BaseEstimator):
         """Find the components of texts."""
         # with several BLAS threads, sums would depend on their number
         with threadpool_limits(1, user_api="blas"), np.errstate(invalid="ignore"):
-            self.encoders_ = [self._steps().fit(texts) for texts in _texts(X)]
+            self.encoders_ = [self.new_steps().fit(texts) for texts in _texts(X)]
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:
@@ -123,7 +123,8 @@ class TextEncoder(TransformerMixin, BaseEstimator):
         pairs = zip(self.encoders_, _texts(X), strict=True)
         return np.hstack([steps.transform(texts) for steps, texts in pairs])
 
-    def _steps(self) -> Pipeline:
+    def new_steps(self) -> Pipeline:
+        """Return the unfitted steps of one column."""
         ngrams = {"analyzer": "char_wb", "ngram_range": (3, 4)} if self.by == "spelling" else {}
         counts = HashingVectorizer(
             n_features=N_HASHES, alternate_sign=False, norm=None, dtype=np.float32, **ngrams

@@ -1,12 +1,16 @@
 """TableEncoder: tables with categories, dates, texts and missing values, as numbers."""
 
 from collections.abc import Mapping
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.utils.validation import check_is_fitted
 
+from skliquid.delegation.storable import Array, require, storable
 from skliquid.tables.column_encoders import (
     TextEncoder,
     column_encoder,
@@ -14,12 +18,25 @@ from skliquid.tables.column_encoders import (
     frequent_classes,
     target_steps,
 )
+from skliquid.tables.stored_encoder import State, restore_encoder, states_of
 from skliquid.tables.table_columns import as_table, column_types
 from skliquid.validation.user_warnings import warn_user
 
 _USED = ("number", "category", "many", "text", "date")
 
 
+@dataclass(frozen=True, eq=False)
+class StoredTableEncoder:
+    """The types of the columns, and what their encoders have learned; nothing before ``fit``."""
+
+    random_state: Any
+    names: list[Any]
+    column_types: list[str]
+    feature_names: Annotated[NDArray[Any], Array("n_columns")] | None
+    states: dict[str, State]
+
+
+@storable
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turns a table into numbers, as in :func:`~skliquid.tabular_pipeline`.
 
@@ -39,6 +56,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     left_out_ : dict
         The types of the columns that are not used.
     """
+
+    stored_as = StoredTableEncoder
 
     def __init__(self, random_state: Any = None):
         self.random_state = random_state
@@ -63,6 +82,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         classes = frequent_classes(y) if self._positions("many") else None
         self.encoder_ = self._column_encoder(has_classes=classes is not None)
         encoded = self.encoder_.fit_transform(table, classes)
+        self.n_features_out_ = encoded.shape[1]
         for name in {"n_features_in_", "feature_names_in_"} & vars(self.encoder_).keys():
             setattr(self, name, getattr(self.encoder_, name))
         return encoded
@@ -76,6 +96,35 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """Return names like ``"categories__town_Oslo"``, ``"categories__town_"`` for missing."""
         check_is_fitted(self)
         return self.encoder_.get_feature_names_out(input_features)
+
+    def to_stored(self) -> StoredTableEncoder:
+        """Return what model files hold of the encoder."""
+        types = getattr(self, "column_types_", {})
+        names = getattr(self, "feature_names_in_", None)
+        states = states_of(self.encoder_) if types else {}
+        return StoredTableEncoder(
+            self.random_state, list(types), list(types.values()), names, states
+        )
+
+    @classmethod
+    def from_stored(cls, stored: StoredTableEncoder) -> Self:
+        """Return an encoder from a model file."""
+        encoder = cls(stored.random_state)
+        if stored.names:
+            encoder._restore(stored)
+        return encoder
+
+    def _restore(self, stored: StoredTableEncoder) -> None:
+        self.column_types_ = dict(zip(stored.names, stored.column_types, strict=True))
+        self.left_out_ = {k: t for k, t in self.column_types_.items() if t not in _USED}
+        self.encoder_ = self._column_encoder(has_classes="classes" in stored.states)
+        row = np.array([[0.0 if t == "number" else None for t in stored.column_types]], object)
+        self.n_features_out_ = restore_encoder(self.encoder_, stored.states, row)
+        self.n_features_in_ = len(self.column_types_)
+        names = stored.feature_names
+        if names is not None:
+            require(len(names) == self.n_features_in_, "a name of each column")
+            self.feature_names_in_ = self.encoder_.feature_names_in_ = names
 
     def _column_encoder(self, *, has_classes: bool) -> ColumnTransformer:
         seed, many = self.random_state, self._positions("many")

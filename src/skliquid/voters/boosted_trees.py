@@ -1,13 +1,14 @@
 """BoostedTreesClassifier: a short sequence of small trees by gradient boosting."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skliquid import native
 from skliquid.delegation.arrays import Floats
+from skliquid.delegation.storable import Array, require
 from skliquid.validation.checks import check_count, check_number
 from skliquid.voters.binning import BinnedRows
 from skliquid.voters.growing import TreeVoter, sum_trees
@@ -88,6 +89,8 @@ class BoostedTreesClassifier(TreeVoter):
     array([0])
     """
 
+    base_scores_: Annotated[Floats, Array("n_outputs")]
+
     def __init__(
         self,
         n_estimators: int = 80,
@@ -137,6 +140,11 @@ class BoostedTreesClassifier(TreeVoter):
     def n_outputs(self) -> int:
         """Number of outputs: one for two classes, their log-odds."""
         return 1 if len(self.classes_) == 2 else len(self.classes_)
+
+    def check_stored(self) -> None:
+        """Raise unless each output has a base score."""
+        super().check_stored()
+        require(self.base_scores_.shape == (self.n_outputs,), "a base score of each output")
 
     def start(self, classes: NDArray[Any], n_columns: int) -> None:
         """Start without trees."""

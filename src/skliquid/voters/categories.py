@@ -1,7 +1,8 @@
 """Categories: which columns are categorical, and their values as numbers from 0."""
 
 import math
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse
@@ -10,11 +11,21 @@ from sklearn.utils import check_array
 
 from skliquid import native
 from skliquid.delegation.arrays import Floats
+from skliquid.delegation.storable import Array, require, storable
 from skliquid.validation.data_types import is_frame
 
 MAX_CATEGORIES = native.MISSING_BIN  # the most frequent of a column; others count as missing
 
 
+@dataclass(frozen=True, eq=False)
+class StoredCodes:
+    """The categories of each categorical column, in the order of their codes."""
+
+    is_categorical: Annotated[NDArray[np.bool_], Array("n_columns")]
+    categories: list[list[Any]]
+
+
+@storable
 class CategoryCoder:
     """Codes the categories of the categorical columns as numbers from 0, the most frequent first.
 
@@ -25,6 +36,8 @@ class CategoryCoder:
     >>> coder.encode(np.array([["blue", 4.5], ["green", 5.5]], dtype=object)).tolist()
     [[1.0, 4.5], [nan, 5.5]]
     """
+
+    stored_as = StoredCodes
 
     def __init__(self, is_categorical: NDArray[np.bool_]):
         self.is_categorical = is_categorical
@@ -42,6 +55,19 @@ class CategoryCoder:
             new.sort(key=lambda k: (-counts[k], str(values[k])))
             for k in new[: MAX_CATEGORIES - len(known)]:
                 known[values[k]] = len(known)
+
+    def to_stored(self) -> StoredCodes:
+        """Return the categories."""
+        return StoredCodes(self.is_categorical, list(map(list, self.codes.values())))
+
+    @classmethod
+    def from_stored(cls, stored: StoredCodes) -> "CategoryCoder":
+        """Return a coder with these categories."""
+        coder = cls(stored.is_categorical)
+        for known, values in zip(coder.codes.values(), stored.categories, strict=True):
+            require(len(values) <= MAX_CATEGORIES, f"at most {MAX_CATEGORIES} categories")
+            known.update({value: code for code, value in enumerate(values)})
+        return coder
 
     def encode(self, X: Any) -> NDArray[Any]:
         """Return rows in which categories are numbers, and other values are unchanged."""

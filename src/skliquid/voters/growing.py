@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import islice
 from numbers import Integral
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -23,6 +23,7 @@ from skliquid import native
 from skliquid.delegation.arrays import Floats, compact
 from skliquid.delegation.class_weights import ClassCounts, class_factors
 from skliquid.delegation.increments import slices
+from skliquid.delegation.storable import Classes, Count, Range, require, storable
 from skliquid.validation import data_types, limits
 from skliquid.validation.checks import check_count, check_number
 from skliquid.validation.parameters import check_class_weight, check_labels_are_known
@@ -51,7 +52,21 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
     class_weight: Any
     n_jobs: int | None
     random_state: Any
+
+    classes_: Classes
+    n_grown_: Count
+    n_seen_: Count
+    n_visits_: Count
+    trees_: GrownTrees
+    _seed: Count
+    _turns: Annotated[float, Range(0)]
+    _recent: RecentRows
+    _counts: ClassCounts
     _coder: CategoryCoder | None = None
+
+    def __init_subclass__(cls) -> None:
+        storable(cls)
+        super().__init_subclass__()
 
     # For users
 
@@ -264,6 +279,20 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
     def margins(cls, voters: Sequence[Any], X: Any, n_threads: int) -> Floats:  # noqa: ARG003
         """Return decision functions in the same shape; zeros for voters without one."""
         return np.zeros((len(voters), X.shape[0], len(voters[0].classes_)))
+
+    @property
+    def can_be_pooled(self) -> bool:
+        """Whether it can be trained together with others: no method for users is its own."""
+        names = ("fit", "partial_fit", "predict", "predict_proba")
+        return all(getattr(type(self), name) is getattr(TreeVoter, name) for name in names)
+
+    def check_stored(self) -> None:
+        """Raise unless the trees are for its classes and columns."""
+        shape, is_sparse = (max(self.n_outputs, 1), self.n_features_in_), self.trees_.is_sparse
+        is_valid = (self.trees_.n_outputs, self.trees_.n_columns) == shape
+        require(
+            is_valid and is_sparse == self.has_sparse_leaves, "trees for its classes and columns"
+        )
 
     # Inside
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from skliquid import native
 from skliquid.delegation.arrays import Floats
+from skliquid.delegation.storable import require
 from skliquid.validation.checks import check_count, check_number
 from skliquid.voters.binning import BinnedRows
 from skliquid.voters.growing import TreeVoter, sum_trees
@@ -104,6 +105,11 @@ class RandomizedForestClassifier(TreeVoter):
         self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def check_stored(self) -> None:
+        """Raise unless leaves hold shares of rows."""
+        super().check_stored()
+        require(self.trees_.have_shares(), "leaves with shares of rows")
 
     def prepare(self, rows: BinnedRows, n_trees: int | None, weights: int) -> NDArray[Any]:
         """Return a task for each tree: no tree depends on another."""

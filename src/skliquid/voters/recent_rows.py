@@ -1,16 +1,30 @@
 """RecentRows: the last rows of a stream, for trees to be grown on."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Floats
+from skliquid.delegation.storable import Array, Count, Positive, require, storable
 
 _MIN_PLACES = 1024
 
 
+@dataclass(frozen=True, eq=False)
+class StoredRows:
+    """The rows that are kept, in the order of their places."""
+
+    max_rows: Positive
+    n_seen: Count
+    X: Any = None
+    y: Annotated[NDArray[np.integer[Any]], Array("n_rows", high=2**31 - 1)] | None = None
+    weights: Annotated[Floats, Array("n_sets", "n_rows", low=0)] | None = None
+
+
+@storable
 class RecentRows:
     """At most ``max_rows`` rows: when it is full, new rows take the places of the oldest.
 
@@ -24,6 +38,8 @@ class RecentRows:
     >>> recent.X.ravel().tolist(), recent.y.tolist(), recent.n_seen
     ([3.0, 4.0, 2.0], [1, 0, 0], 5)
     """
+
+    stored_as = StoredRows
 
     def __init__(self, max_rows: int):
         self.max_rows = max_rows
@@ -68,10 +84,23 @@ class RecentRows:
             self._weights[:, places] = 1.0 if weights is None else weights[..., last]
         self._put(places, X[last])
 
-    def fill(self, X: Any, y: NDArray[Any], weights: Floats | None, n_seen: int) -> None:
-        """Set the rows that are kept of ``n_seen``, in the order of their places."""
-        self.n_seen, self._X, self._y = n_seen, X.copy(), y.astype(np.int32)
-        self._weights = None if weights is None else weights.copy()
+    def to_stored(self) -> StoredRows:
+        """Return the rows that are kept."""
+        X, y = (self.X, self.y) if self.n_seen else (None, None)
+        return StoredRows(self.max_rows, self.n_seen, X, y, self.weights)
+
+    @classmethod
+    def from_stored(cls, stored: StoredRows) -> "RecentRows":
+        """Return rows as they were stored."""
+        recent, X, y = cls(stored.max_rows), stored.X, stored.y
+        n_kept = min(stored.n_seen, stored.max_rows)
+        has_all = X.shape[0] == len(y) == n_kept > 0 if y is not None else n_kept == 0
+        are_numbers = y is None or (X.ndim == 2 and X.dtype.kind == "f")
+        require(has_all and are_numbers, f"{n_kept} rows of numbers")
+        if y is not None:
+            recent.n_seen, recent._X, recent._y = stored.n_seen, X.copy(), y.astype(np.int32)
+            recent._weights = None if stored.weights is None else stored.weights.copy()
+        return recent
 
     def relabel(self, positions: NDArray[Any]) -> None:
         """Replace each label by its position among more classes."""

@@ -2,7 +2,8 @@
 
 import copy
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse
@@ -15,6 +16,7 @@ from skliquid import native
 from skliquid.delegation.arrays import Floats, Voters, Votes
 from skliquid.delegation.increments import slices
 from skliquid.delegation.rows import Rows
+from skliquid.delegation.storable import Array, Positive, require, storable
 from skliquid.delegation.voter_pool import VoterPool, VoterState
 from skliquid.pools.linear import layout, scikit_learn, support
 from skliquid.pools.linear.linear_predictions import LinearPredictor, probabilities_from
@@ -29,6 +31,48 @@ _MAX_ORDERS = 2**20  # numbers in the orders of rows that are kept
 _NO_ORDERS = np.empty((0, 0), dtype=np.int32)
 _LABELS_AT_ONCE = 2**22  # with many classes, labels are computed for some of them at a time
 _WORK_OF_A_THREAD = 2_000_000  # multiplications, at least: about half a millisecond
+
+
+_PerSeparator = Annotated[Floats, Array("voters", "separators")]
+
+
+@storable
+@dataclass(frozen=True, eq=False)
+class LinearState(VoterState):
+    """Coefficients of linear voters; those of ``columns``, if only these were seen."""
+
+    coef: Annotated[Floats, Array("voters", "separators", "features")]
+    average: Annotated[Floats, Array("voters", "separators", "averaged")]
+    intercept: _PerSeparator
+    average_intercept: _PerSeparator
+    shows_average: Annotated[NDArray[np.int64], Array("voters", "separators", high=1)]
+    steps: Annotated[Floats, Array("voters", "separators", low=1)]
+    n_iter: Annotated[NDArray[np.int64], Array("voters", "separators")]
+    n_features: Positive
+    columns: Annotated[NDArray[np.integer[Any]], Array("features")] | None
+
+    shared = ("n_features", "columns")
+
+    def check_voter(self, position: int, n_columns: int, n_classes: int) -> None:
+        """Raise unless the coefficients are for these columns and classes."""
+        n_separators = 1 if n_classes == 2 else n_classes
+        is_valid = self.coef.shape[1] == n_separators and self.n_features == n_columns
+        require(is_valid, f"coefficients of {n_columns} columns for {n_separators} separators")
+
+    def check_stored(self) -> None:
+        """Raise unless coefficients belong to different columns that exist."""
+        super().check_stored()
+        n_seen = self.coef.shape[2]
+        is_valid = self.average.shape[2] in (0, n_seen)
+        require(is_valid, "averages of all coefficients, or of none")
+        if self.columns is None:
+            require(n_seen == self.n_features, "a coefficient of each feature")
+        else:
+            is_valid = (
+                len(np.unique(self.columns)) == n_seen
+                and self.columns.max(initial=0) < self.n_features
+            )
+            require(is_valid, "columns that exist, none of them twice")
 
 
 class LinearPool(VoterPool):
@@ -279,23 +323,22 @@ class LinearPool(VoterPool):
         values = self._state.values(self._separators_of(voters), width)
         shape = len(voters), self._problem.n_separators
         own = {name: array.reshape(*shape, *array.shape[1:]) for name, array in values.items()}
-        shared = {"n_features": n_features, "columns": columns}
-        return [VoterState(self.name, np.arange(len(voters)), own, shared)]
+        return [LinearState(np.arange(len(voters)), **own, n_features=n_features, columns=columns)]
 
-    def load_state(self, parts: Sequence[VoterState]) -> None:
+    def load_state(self, parts: Sequence[Any]) -> None:
         self._drop_others(np.sort(np.concatenate([part.voters for part in parts])))
-        width, columns = parts[0].shared["n_features"], _seen_columns(parts)
+        width, columns = parts[0].n_features, _seen_columns(parts)
         if self._subspaces is not None:
             width = int(self._subspaces.max()) + 1
         is_dense = columns is None and self._subspaces is None
         make_row = np.zeros if is_dense else scipy.sparse.csr_array
-        row: Any = make_row((1, width), dtype=parts[0].own["coef"].dtype)
+        row: Any = make_row((1, width), dtype=parts[0].coef.dtype)
         # one row of zeros adds no column
         state = self._prepare(Rows(row, np.zeros(1, dtype=np.intp)), columns)
         for part in parts:
-            separators, own = self._separators_of(part.voters), part.shared["columns"]
+            separators, own = self._separators_of(part.voters), part.columns
             flat = {k: a.reshape(len(separators), *a.shape[2:]) for k, a in part.own.items()}
-            n_own = part.own["coef"].shape[2]
+            n_own = part.coef.shape[2]
             places = np.arange(n_own) if columns is None else columns.places_of(own)
             state.set_values(separators, flat, places)
 
@@ -342,10 +385,10 @@ class LinearPool(VoterPool):
         return self._orders
 
 
-def _seen_columns(parts: Sequence[VoterState]) -> SeenColumns | None:
+def _seen_columns(parts: Sequence[LinearState]) -> SeenColumns | None:
     """Return the columns that any of the parts has seen; those of shards may differ."""
-    seen = [part.shared["columns"] for part in parts]
-    if any(columns is None for columns in seen):
+    seen = [part.columns for part in parts if part.columns is not None]
+    if len(seen) < len(parts):
         return None
     numbers, first = np.unique(np.concatenate(seen), return_index=True)
-    return SeenColumns(parts[0].shared["n_features"], numbers[np.argsort(first)])
+    return SeenColumns(parts[0].n_features, numbers[np.argsort(first)])

@@ -1,0 +1,284 @@
+"""Foreign parts: objects of numpy, SciPy and scikit-learn that models consist of.
+
+They cannot declare themselves. Files hold those listed here, with the parameters listed. Parameters
+that are not listed, such as a cache on disk or a number of processes, must have their defaults.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+from scipy import stats
+from sklearn import preprocessing
+from sklearn.decomposition import PCA
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.pipeline import Pipeline
+
+from skliquid.delegation.arrays import Floats
+from skliquid.delegation.storable import Array, Count, Positive, Range, require
+from skliquid.files.arrays import LARGEST
+from skliquid.files.descriptions import Description, describe_estimator
+
+_MAX_COLUMNS_TRIED = 2**18
+
+_Features = Annotated[Floats, Array("n_features")]
+_Components = Annotated[Floats, Array("n_components")]
+_Matrix = Annotated[Floats, Array("n_components", "n_features")]
+_Bit = Annotated[int, Range(0, 1)]
+_Number = int | float
+_Pair = tuple[_Number, _Number]
+
+
+def _foreign(
+    cls: type, to_fields: Callable[[Any], Any], from_fields: Callable[..., Any], **fields: Any
+) -> Description:
+    return Description(cls.__name__, cls, fields, {}, to_fields, from_fields)
+
+
+# Random numbers
+
+
+def _generator_fields(rng: np.random.Generator) -> dict[str, Any]:
+    state = rng.bit_generator.state
+    require(state["bit_generator"] == "PCG64", "a generator of the type PCG64")
+    return {**state["state"], **{name: state[name] for name in ("has_uint32", "uinteger")}}
+
+
+def _generator(state: int, inc: int, **rest: int) -> np.random.Generator:
+    bits = np.random.PCG64(0)
+    whole: Any = {"bit_generator": "PCG64", "state": {"state": state, "inc": inc | 1}, **rest}
+    bits.state = whole
+    return np.random.Generator(bits)
+
+
+def _random_state_fields(random_state: np.random.RandomState) -> dict[str, Any]:
+    _, key, position, has_gauss, gauss = random_state.get_state(legacy=True)
+    return {"key": key, "position": position, "has_gauss": has_gauss, "gauss": gauss}
+
+
+def _random_state(**state: Any) -> np.random.RandomState:
+    random_state = np.random.RandomState(0)
+    random_state.set_state(("MT19937", *state.values()))
+    return random_state
+
+
+def _distribution_fields(distribution: Any) -> dict[str, Any]:
+    name = distribution.dist.name
+    is_known = type(getattr(stats, name, None)) is type(distribution.dist)
+    require(is_known, f"a distribution of scipy.stats: got {name!r}")
+    return {"distribution": name, "args": distribution.args, "kwds": distribution.kwds}
+
+
+def _distribution(distribution: str, args: Any, kwds: Any) -> Any:
+    family: Any = getattr(stats, distribution, None)
+    is_known = isinstance(family, stats.rv_continuous | stats.rv_discrete)
+    require(is_known, f"a distribution of scipy.stats: got {distribution!r:.40}")
+    return family(*args, **kwds)
+
+
+def _frozen_distribution(cls: type) -> Description:
+    types = {"distribution": str, "args": tuple[Any, ...], "kwds": dict[str, Any]}
+    return _foreign(cls, _distribution_fields, _distribution, **types)
+
+
+# Sparse rows
+
+
+def _sparse(cls: Any) -> Description:
+    def to_fields(matrix: Any) -> dict[str, Any]:
+        arrays = {name: getattr(matrix, name) for name in ("data", "indices", "indptr")}
+        return {**arrays, "shape": tuple(map(int, matrix.shape))}
+
+    def from_fields(data: Any, indices: Any, indptr: Any, shape: tuple[int, int]) -> Any:
+        require(len(indptr) == shape[0] + 1, "arrays with matching lengths")
+        matrix = cls((data, indices, indptr), shape=shape)
+        matrix.check_format(full_check=True)
+        return matrix
+
+    size = Annotated[int, Range(0, 2**31)]
+    return _foreign(
+        cls,
+        to_fields,
+        from_fields,
+        data=Annotated[Floats, Array("n_stored", may_be_nan=True)],
+        indices=Annotated[NDArray[np.int32], Array("n_stored")],
+        indptr=Annotated[NDArray[np.int32], Array("")],
+        shape=tuple[size, size],
+    )
+
+
+# Transformers and pipelines
+
+
+def _check_scaler(scaler: Any) -> None:
+    is_valid = scaler.scale_ is None or not np.any(np.abs(scaler.scale_) < 1 / LARGEST)
+    require(is_valid, "scales that are not zero")
+
+
+def _check_pipeline(pipeline: Pipeline) -> None:
+    steps = [step for _, step in pipeline.steps]
+    require(
+        len({name for name, _ in pipeline.steps}) == len(steps) > 0, "steps with different names"
+    )
+    are_transformers = all(hasattr(step, "transform") for step in steps[:-1])
+    require(are_transformers, "transformers before the last step")
+    widths = [step.n_features_in_ for step in steps if hasattr(step, "n_features_in_")]
+    if widths and widths[0] <= _MAX_COLUMNS_TRIED:
+        _try_steps(steps, np.zeros((1, widths[0])))
+
+
+def _try_steps(steps: list[Any], row: Any) -> None:
+    """Raise unless the steps fit each other, as a row of zeros shows."""
+    for step in steps[:-1]:
+        width = getattr(step, "n_features_out_", None)
+        row = step.transform(row) if width is None else np.zeros((1, width))
+        require(row.ndim == 2 and row.shape[0] == 1, "transformers that return one row for one")
+    if hasattr(steps[-1], "predict") and hasattr(steps[-1], "n_features_in_"):
+        steps[-1].predict(row)
+
+
+def _imputer_fields(imputer: Any) -> dict[str, Any]:
+    params = imputer.get_params()
+    require(np.isnan(params["missing_values"]), "NaN for missing values")
+    fields = {name: params[name] for name in _IMPUTER if name in params}
+    if hasattr(imputer, "statistics_"):
+        places = [] if imputer.indicator_ is None else imputer.indicator_.features_
+        fields["has_missing"] = np.isin(np.arange(imputer.n_features_in_), places)
+        names = ("statistics_", "feature_names_in_")
+        fields |= {name: vars(imputer)[name] for name in names if name in vars(imputer)}
+    return fields
+
+
+def _imputer(statistics_: Any = None, has_missing: Any = None, **params: Any) -> SimpleImputer:
+    names = {k: params.pop(k) for k in ("feature_names_in_",) if k in params}
+    imputer = SimpleImputer(**params)
+    if statistics_ is not None and has_missing is not None:
+        rows = np.stack([statistics_, np.where(has_missing, np.nan, statistics_)])
+        imputer.fit(rows)
+        imputer.statistics_ = statistics_
+        vars(imputer).update(names)
+    return imputer
+
+
+_IMPUTER: dict[str, Any] = {
+    "strategy": Literal["mean", "median", "most_frequent", "constant"],
+    "fill_value": _Number | None,
+    "add_indicator": bool,
+    "keep_empty_features": bool,
+    "statistics_": Annotated[Floats, Array("n_features", may_be_nan=True)],
+    "has_missing": Annotated[NDArray[np.bool_], Array("n_features")],
+    "feature_names_in_": Annotated[NDArray[Any], Array("n_features")],
+}
+
+
+def _voter(cls: Any) -> Description:
+    """Return the description of a linear voter; what it has learned is the state of its pool."""
+    params = dict.fromkeys(cls._get_param_names(), Any) | {"n_jobs": Literal[-1] | Count | None}
+    return describe_estimator(cls, params, None)
+
+
+def _scaler(cls: Any, params: dict[str, Any], *names: str, n_seen: bool = True) -> Description:
+    fitted: dict[str, Any] = dict.fromkeys(names, _Features | None)
+    fitted |= {"n_samples_seen_": Any} if n_seen else {}
+    return describe_estimator(cls, params | {"copy": bool}, fitted, check=_check_scaler)
+
+
+FOREIGN = [
+    _foreign(
+        np.random.Generator,
+        _generator_fields,
+        _generator,
+        state=Annotated[int, Range(0)],
+        inc=Annotated[int, Range(0)],
+        has_uint32=_Bit,
+        uinteger=Annotated[int, Range(0, 2**32 - 1)],
+    ),
+    _foreign(
+        np.random.RandomState,
+        _random_state_fields,
+        _random_state,
+        key=Annotated[NDArray[np.uint32], Array(624)],
+        position=Annotated[int, Range(0, 624)],
+        has_gauss=_Bit,
+        gauss=float,
+    ),
+    _frozen_distribution(type(stats.norm())),
+    _frozen_distribution(type(stats.poisson(1))),
+    _sparse(scipy.sparse.csr_matrix),
+    _sparse(scipy.sparse.csr_array),
+    _voter(SGDClassifier),
+    _voter(Perceptron),
+    describe_estimator(Pipeline, {"steps": list[tuple[str, Any]]}, {}, check=_check_pipeline),
+    describe_estimator(
+        preprocessing.FunctionTransformer,
+        {"func": Any, "accept_sparse": bool, "feature_names_out": Any, "validate": bool},
+        {},
+    ),
+    _scaler(
+        preprocessing.StandardScaler,
+        {"with_mean": bool, "with_std": bool},
+        *("mean_", "var_", "scale_"),
+    ),
+    _scaler(
+        preprocessing.MinMaxScaler,
+        {"feature_range": _Pair, "clip": bool},
+        *("scale_", "min_", "data_min_", "data_max_", "data_range_"),
+    ),
+    _scaler(preprocessing.MaxAbsScaler, {"clip": bool}, "scale_", "max_abs_"),
+    _scaler(
+        preprocessing.RobustScaler,
+        {"quantile_range": _Pair}
+        | dict.fromkeys(("with_centering", "with_scaling", "unit_variance"), bool),
+        *("center_", "scale_"),
+        n_seen=False,
+    ),
+    describe_estimator(
+        RBFSampler,
+        {"gamma": _Number | Literal["scale"], "n_components": Positive, "random_state": Any},
+        {
+            "random_weights_": Annotated[Floats, Array("n_features", "n_components")],
+            "random_offset_": _Components,
+            "_n_features_out": Positive,
+            "_gamma": float,
+        },
+    ),
+    describe_estimator(
+        Nystroem,
+        {"kernel": str, "n_components": Positive, "random_state": Any}
+        | dict.fromkeys(("gamma", "coef0", "degree"), _Number | None),
+        {
+            "components_": _Matrix,
+            "component_indices_": Annotated[NDArray[np.intp], Array("n_components")],
+            "normalization_": Annotated[Floats, Array("n_components", "n_components")],
+            "_n_features_out": Positive,
+        },
+    ),
+    describe_estimator(
+        PCA,
+        {"n_components": _Number | str | None, "whiten": bool, "random_state": Any}
+        | {"copy": bool, "svd_solver": str},
+        {
+            "components_": _Matrix,
+            "mean_": _Features,
+            "explained_variance_": Annotated[Floats, Array("n_components", low=0)],
+            "explained_variance_ratio_": Annotated[Floats, Array("n_components", may_be_nan=True)],
+            "singular_values_": _Components,
+            "n_components_": Positive,
+            "n_samples_": Positive,
+            "noise_variance_": Any,
+            "_fit_svd_solver": str,
+        },
+    ),
+    Description(
+        "SimpleImputer",
+        SimpleImputer,
+        _IMPUTER,
+        dict.fromkeys(_IMPUTER, ...),
+        _imputer_fields,
+        _imputer,
+    ),
+]

@@ -1,0 +1,153 @@
+"""Crafted files with fitting digests: each is refused before memory or time is spent."""
+
+import json
+import time
+import tracemalloc
+
+import numpy as np
+import pytest
+from file_mutations import written
+from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skliquid import Diversity, LiquidEnsembleClassifier, ModelFileError, load, save
+from skliquid.files import container
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(100, 4))
+Y = X[:, 0] > 0
+MODEL = {"is": "part", "at": 0}
+
+
+@pytest.fixture
+def refused(tmp_path):
+    """Return a function that checks that a file is refused, in little memory and time."""
+
+    def check(document, arrays, match):
+        path = tmp_path / "crafted.skliquid"
+        path.write_bytes(written(document, arrays))
+        start = time.process_time()
+        tracemalloc.start()
+        with pytest.raises(ModelFileError, match=match):
+            load(path)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2 * path.stat().st_size + 2**22
+        assert time.process_time() - start < 10
+
+    return check
+
+
+@pytest.fixture
+def content(tmp_path):
+    """Return a function that gives the document and the arrays of a model."""
+
+    def of(model):
+        save(model, tmp_path / "model.skliquid")
+        text, arrays = container.read(tmp_path / "model.skliquid")
+        return json.loads(text), arrays
+
+    return of
+
+
+def parts_of(document, name):
+    return [part for part in document["parts"] if part["type"] == name]
+
+
+def small(**params):
+    params = {"n_estimators": 4, "n_final": 2, "random_state": 0} | params
+    return LiquidEnsembleClassifier(SGDClassifier(), **params)
+
+
+@pytest.mark.parametrize("width", [2**18, 2**26])
+def test_a_feature_map_of_many_columns(width, content, refused):
+    maps = Diversity(feature_maps=[make_pipeline(StandardScaler()), "fourier"][:1])
+    document, arrays = content(small(diversity=maps).fit(X, Y))
+    for part in document["parts"]:
+        part.update({k: width for k in ("n_features_in_", "n_features") if k in part})
+    refused(document, arrays, "valid model")
+    for part in parts_of(document, "StandardScaler"):
+        part.clear()
+        part.update(type="FunctionTransformer", func={"is": "function", "name": "signed_log"})
+        part["n_features_in_"] = width
+    refused(document, arrays, "valid model")
+
+
+@pytest.mark.parametrize("name", ["PolynomialFeatures", "HashingVectorizer", "ColumnTransformer"])
+def test_transformers_that_could_take_any_memory_time_or_processes(name, refused):
+    refused({"parts": [{"type": name, "n_jobs": 12}], "model": MODEL}, [], "Invalid value")
+
+
+@pytest.mark.parametrize("field", ["memory", "verbose", "transform_input"])
+def test_a_pipeline_with_a_cache(field, content, refused):
+    document, arrays = content(make_pipeline(StandardScaler(), small()).fit(X, Y))
+    parts_of(document, "Pipeline")[-1][field] = "cache"
+    refused(document, arrays, f"unknown field `{field}`")
+
+
+def test_many_parts_that_name_the_same_arrays(content, refused):
+    document, arrays = content(small().fit(X, Y))
+    state = parts_of(document, "LinearState")[0]
+    document["parts"][-1:-1] = [state] * 400
+    refused(document, [*arrays, np.zeros(100_000)], "must be used once")
+
+
+def test_steps_that_do_not_fit_each_other(content, refused):
+    document, arrays = content(make_pipeline(StandardScaler(), small()).fit(X, Y))
+    narrow, others = content(make_pipeline(StandardScaler(), small()).fit(X[:, :3], Y))
+    scaler = parts_of(narrow, "StandardScaler")[0]
+    for name in ("mean_", "var_", "scale_"):
+        arrays = [*arrays, others[scaler[name]["at"]]]
+        scaler[name]["at"] = len(arrays) - 1
+    document["parts"] = [
+        scaler if part["type"] == "StandardScaler" else part for part in document["parts"]
+    ]
+    refused(document, arrays, "features")
+
+
+@pytest.mark.parametrize("n", [300_000])
+def test_documents_of_many_values(n, refused):
+    for model in (
+        {str(k): k for k in range(n)},
+        {"is": "dict", "items": [[k, k] for k in range(n)]},
+        list(range(5 * n)),
+        ["a"] * 5 * n,
+        [[]] * n,
+    ):
+        refused({"parts": [], "model": model}, [], "too many values")
+    refused({"parts": [], "model": "x" * 30 * n}, [], "too many values")
+    graph = {"type": "DelegationGraph", "delegation": {"is": "array", "at": 0}}
+    refused({"parts": [graph] * n, "model": MODEL}, [np.zeros(1)], "too many values")
+
+
+def test_many_texts(refused):
+    lengths = np.full(3_000_000, 1, dtype=np.int8)
+    model = {"is": "texts", "at": 0, "lengths": 1}
+    refused({"parts": [], "model": model}, [lengths.view(np.uint8), lengths], "too many texts")
+
+
+def test_numbers_of_many_digits(tmp_path):
+    text = b'{"parts":[],"model":' + b"9" * 1_000_000 + b"}"
+    with (tmp_path / "a").open("wb") as file:
+        container.write(container.Content(text, []), file)
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "a")
+
+
+@pytest.mark.parametrize("change", ["loop", "far", "column"])
+def test_trees_cannot_loop_or_read_out_of_bounds(change, content, refused):
+    model = LiquidEnsembleClassifier(n_estimators=6, n_final=6, random_state=0).fit(X, Y)
+    document, arrays = content(model)
+    for trees in parts_of(document, "GrownTrees"):
+        place = trees["next" if change != "column" else "feature"]["at"]
+        changed = np.array(arrays[place]).astype(np.uint32)
+        changed[0] = {"loop": 0, "far": 2**20, "column": 4}[change]
+        arrays = [changed if k == place else array for k, array in enumerate(arrays)]
+    refused(document, arrays, "GrownTrees")
+
+
+def test_a_generator_outside_of_its_state(content, refused):
+    document, arrays = content(small(random_state=np.random.RandomState(0)).fit(X, Y))
+    parts_of(document, "RandomState")[0]["position"] = 10_000
+    refused(document, arrays, r"position")
