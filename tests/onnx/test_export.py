@@ -4,19 +4,28 @@ import sys
 import numpy as np
 import onnx
 import pytest
+import scipy.special
 from onnx_runtime import assert_same, inputs_of, run, session_of
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+)
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PowerTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, PowerTransformer, StandardScaler
 from small_ensembles import small
 
 import skliquid
-from skliquid import Diversity, LiquidEnsembleClassifier, to_onnx
-from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
+from skliquid import Diversity, LiquidEnsembleClassifier, Mechanism, prune, to_onnx
+from skliquid.mechanisms import MECHANISMS
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier, TreeVoter
+from skliquid.voters.growing import sum_trees
 
 VOTERS = {
     "hinge": SGDClassifier(loss="hinge"),
@@ -37,6 +46,7 @@ LABELS = {
     2: np.array(["no", "yes"]),
     4: np.array([-3, 0, 7, 12]),
 }
+LOGISTIC = SGDClassifier(loss="log_loss")
 FEW = {"n_estimators": 6, "n_final": 3, "random_state": 0, "increment_size": 50}
 
 
@@ -160,6 +170,160 @@ def test_steps_that_maps_share_are_computed_once(two):
     operators = [node.op_type for node in to_onnx(ensemble).graph.node]
     assert operators.count("Sign") == 1
     assert operators.count("Sin") == 2
+
+
+# Votes
+
+
+@pytest.mark.parametrize("voting", ["soft", "hard"])
+@pytest.mark.parametrize("weights", ["delegated", "log_odds", "delegated_log_odds"])
+def test_voters_count_as_they_do_in_ours(multiclass, weights, voting):
+    X, y = multiclass
+    given = MECHANISMS["proportional_weighted"]
+    mechanism = Mechanism(given.selection, given.probability, vote_weights=weights)
+    assert_same(small(LOGISTIC, mechanism=mechanism, voting=voting).fit(X, y), X)
+
+
+@pytest.mark.parametrize("name", ["binary", "multiclass"])
+def test_probabilities_have_the_temperature_of_ours(name, request):
+    X, y = request.getfixturevalue(name)
+    noisy = np.where(np.random.default_rng(0).random(len(y)) < 0.3, y[::-1], y)
+    ensemble = small(LOGISTIC, competence="prequential").fit(X, noisy)
+    assert ensemble.temperature_ > 1.1
+    assert_same(ensemble, X)
+
+
+def test_ties_go_to_the_first_class():
+    X, y = np.array([[-1.0], [1.0]] * 20), np.array([0, 1] * 20)
+    voters = [SGDClassifier().fit(X, y) for _ in range(2)]
+    for voter, sign in zip(voters, (-1, 1), strict=True):
+        voter.coef_[:], voter.intercept_[:] = 0, sign
+    pruned = prune(voters, X, y, n_final=2, voting="hard", mechanism="direct")
+    labels, probabilities = run(to_onnx(pruned), X)
+    assert probabilities.tolist() == pruned.predict_proba(X).tolist() == [[0.5, 0.5]] * 40
+    assert labels.tolist() == pruned.predict(X).tolist() == [0] * 40
+
+
+@pytest.mark.parametrize("name", ["binary", "multiclass"])
+def test_voters_with_different_losses_predict_the_same(name, request):
+    X, y = request.getfixturevalue(name)
+    named = [(loss, SGDClassifier(loss=loss)) for loss in ("modified_huber", "log_loss", "hinge")]
+    assert_same(LiquidEnsembleClassifier(named, n_estimators=6, n_final=6).fit(X, y), X)
+
+
+def test_margins_far_below_zero_keep_their_order(multiclass):
+    X, y = multiclass
+    ensemble = small(LOGISTIC).fit(X, y)
+    assert_same(ensemble, X * 1e2)
+    assert_same(ensemble, X * 1e4)
+
+
+@pytest.mark.parametrize("voting", ["soft", "hard"])
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        RandomForestClassifier(12, random_state=0),
+        ExtraTreesClassifier(12, random_state=0),
+        BaggingClassifier(n_estimators=12, max_features=0.5, bootstrap_features=True),
+        BaggingClassifier(SGDClassifier(), n_estimators=12, max_samples=6, random_state=0),
+        AdaBoostClassifier(n_estimators=12, random_state=0),
+        LiquidEnsembleClassifier(random_state=0),
+    ],
+    ids=lambda ensemble: type(ensemble).__name__,
+)
+def test_pruned_ensembles_predict_the_same(ensemble, voting, multiclass):
+    X, y = multiclass
+    ensemble.fit(X[:75], y[:75])
+    assert_same(prune(ensemble, X[75:], y[75:], n_final=4, voting=voting, random_state=0), X)
+
+
+def test_voters_that_know_some_classes_only_predict_the_same(multiclass):
+    X, y = multiclass
+    texts = np.array(["a", "b", "c"])[y]
+    settings = [("hinge", y < 2), ("log_loss", y < 2), ("modified_huber", y > 0), ("hinge", y >= 0)]
+    voters = [SGDClassifier(loss=loss).fit(X[seen], texts[seen]) for loss, seen in settings]
+    for voting in ("soft", "hard"):
+        assert_same(prune(voters, X, texts, n_final=4, voting=voting, random_state=0), X)
+
+
+# Parts from outside describe their own export
+
+
+class SharpForest(TreeVoter):
+    """A forest whose probabilities are the softmax of the sums over its trees."""
+
+    def __init__(
+        self,
+        n_estimators=4,
+        max_rows=1000,
+        categorical_features="from_dtype",
+        class_weight=None,
+        n_jobs=None,
+        random_state=None,
+    ):
+        self.n_estimators = n_estimators
+        self.max_rows = max_rows
+        self.categorical_features = categorical_features
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def prepare(self, rows, n_trees, weights):
+        forest = RandomizedForestClassifier(self.n_estimators, random_state=self.random_state)
+        forest.start(self.classes_, self.n_features_in_)
+        return forest.prepare(rows, n_trees, weights)
+
+    grow_tasks = RandomizedForestClassifier.grow_tasks
+    _widen = RandomizedForestClassifier._widen
+
+    @classmethod
+    def margins(cls, voters, X, n_threads):
+        return 3 * sum_trees(voters, X, n_threads)
+
+    @classmethod
+    def probabilities(cls, voters, X, n_threads):
+        return scipy.special.softmax(cls.margins(voters, X, n_threads), axis=2)
+
+    @classmethod
+    def onnx_probabilities(cls, rows, voters):
+        return (rows.sum_trees(voters) * 3).op("Softmax", axis=2)
+
+
+class CenteredSquares(TransformerMixin, BaseEstimator):
+    """Squared distances from the mean of each column."""
+
+    def fit(self, X, y=None):
+        self.mean_ = X.mean(axis=0)
+        return self
+
+    def transform(self, X):
+        return (X - self.mean_) ** 2
+
+    def onnx_nodes(self, rows):
+        distances = rows - self.mean_
+        return distances * distances
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_a_new_tree_voter_and_a_new_map_need_no_change_in_onnx(n_classes):
+    X, y = data(n_classes)
+    X[::7, 0] = np.nan
+    assert_same(SharpForest(random_state=0).fit(X, y), X)
+    named = [("sharp", SharpForest()), ("linear", SGDClassifier(loss="log_loss"))]
+    diversity = Diversity(feature_maps={"linear": [CenteredSquares()]})
+    ensemble = LiquidEnsembleClassifier(named, diversity=diversity, **FEW | {"n_final": 6})
+    X = np.nan_to_num(X)
+    ensemble.fit(X, y)
+    for voting in ("soft", "hard"):
+        assert_same(ensemble.set_params(voting=voting), X)
+
+
+def test_functions_describe_their_own_export(two):
+    def double(X):
+        return 2 * X
+
+    double.onnx_nodes = lambda rows: rows * 2
+    assert_same(make_pipeline(FunctionTransformer(double), small()).fit(*two), two[0])
 
 
 # What cannot be converted

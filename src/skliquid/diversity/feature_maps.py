@@ -187,6 +187,15 @@ def signed_log(X: Any) -> Any:
     return np.sign(X) * np.log1p(3 * np.minimum(np.abs(X), largest))
 
 
+def _signed_log_nodes(rows: Any) -> Any:
+    """Return the same as a tensor of an ONNX graph."""
+    size = rows.op("Abs").op("Min", np.nextafter(np.finfo(np.float64).max / 3, 0))
+    return rows.op("Sign") * (size * 3 + 1).op("Log")
+
+
+signed_log.onnx_nodes = _signed_log_nodes  # type: ignore[attr-defined]
+
+
 def _apply_steps(steps: tuple[Step, ...], views: dict[tuple[Step, ...], Any]) -> Any:
     if steps not in views:
         views[steps] = steps[-1](_apply_steps(steps[:-1], views))

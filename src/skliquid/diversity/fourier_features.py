@@ -100,6 +100,10 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         is_same = self.sampler_.n_features_in_ == self.n_features_in_
         require(is_same, "a sampler for its own columns")
 
+    def onnx_nodes(self, rows: Any) -> Any:
+        """Return the same as a tensor of an ONNX graph; see ``onnx/graph_builder.py``."""
+        return fourier_nodes(rows, self.sampler_)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -121,3 +125,13 @@ def fourier_waves(sampler: RBFSampler, X: Any, *, compiled: bool = False) -> Flo
         np.cos(waves, waves)
         waves *= scale
     return waves
+
+
+def fourier_nodes(rows: Any, sampler: RBFSampler) -> Any:
+    """Return the output of ``sampler.transform`` as a tensor of an ONNX graph.
+
+    It has sines, since more versions of onnxruntime have them in float64 than cosines.
+    """
+    phases = rows @ sampler.random_weights_ + (sampler.random_offset_ + np.pi / 2)
+    n = sampler.n_components
+    return phases.op("Sin").divide_columns(np.full(n, (n / 2) ** 0.5))

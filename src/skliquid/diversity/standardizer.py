@@ -102,6 +102,12 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             Z = (X - self.mean_.astype(X.dtype)) / self.scale_.astype(X.dtype)
         return np.nan_to_num(Z, copy=False)
 
+    def onnx_nodes(self, rows: Any) -> Any:
+        """Return the same as a tensor of an ONNX graph; see ``onnx/graph_builder.py``."""
+        found = (rows - self.mean_).divide_columns(self.scale_)
+        largest = np.finfo(np.float64).max
+        return found.op("IsNaN").op("Where", 0.0, found).op("Clip", -largest, largest)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True

@@ -10,23 +10,19 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 import skliquid
-from skliquid.ensemble import LiquidEnsembleClassifier
-from skliquid.onnx.ensemble_nodes import apply_temperature, representatives, vote_shares
-from skliquid.onnx.graph_builder import Graph
-from skliquid.onnx.map_nodes import apply_map
+from skliquid.delegation.votes import LEAST_SHARE
+from skliquid.fitted import FittedVotes
+from skliquid.onnx.graph_builder import Graph, Tensor
+from skliquid.onnx.scikit_learn_nodes import probability_nodes, transform, votes
 from skliquid.onnx.table_nodes import (
     encode_array,
     encode_categories,
     encode_category_table,
     encode_table,
 )
-from skliquid.onnx.voter_nodes import probabilities
-from skliquid.pruned import PrunedEnsemble
+from skliquid.pruned import PrunedEnsemble, fitted_voters
 from skliquid.tables.tabular import TableEncoder
-from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
-_TREES = (RandomizedForestClassifier, BoostedTreesClassifier)
-_MODELS = (LiquidEnsembleClassifier, PrunedEnsemble, *_TREES)
 _DTYPES: dict[str, Any] = {"float64": np.float64, "float32": np.float32}
 
 
@@ -66,29 +62,39 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> ModelProto:
             f"dtype must be {' or '.join(map(repr, _DTYPES))}: got {dtype!r}. Choose one of them."
         )
     pipeline = getattr(model, "pipeline", model)  # that of a StreamedModel
-    steps: list[Any] = []
-    final = pipeline
-    while isinstance(final, Pipeline):
-        steps, final = [*steps, *(step for _, step in final.steps[:-1])], final.steps[-1][1]
+    steps, final = _split(pipeline)
     _check_model(pipeline, final)
     graph = Graph()
     rows = _rows(graph, steps, final, _DTYPES[dtype])
-    found, power = _probabilities(graph, rows, final)
+    if isinstance(final, FittedVotes):
+        shares = _vote_shares(rows, final)
+        found = _apply_temperature(shares, final)
+    else:
+        shares = found = probability_nodes(final)(rows, [final]).sum(1)
     labels = _labels(final.classes_)
-    best = graph.op("ArgMax", found, axis=1, keepdims=0)
-    outputs: dict[str, tuple[str, Any, list[Any]]] = {
-        "label": (graph.op("Gather", labels, best), labels.dtype, [None]),
-        "probabilities": (apply_temperature(graph, found, power), np.float64, [None, len(labels)]),
+    best = graph.op("Gather", labels, shares.op("ArgMax", axis=1, keepdims=0))
+    outputs: dict[str, tuple[Tensor, Any, list[Any]]] = {
+        "label": (best, labels.dtype, [None]),
+        "probabilities": (found, np.float64, [None, len(labels)]),
     }
     return graph.model(outputs, producer_name="skliquid", producer_version=skliquid.__version__)
 
 
+def _split(pipeline: Any) -> tuple[list[Any], Any]:
+    """Return the steps of a pipeline, and the estimator at its end."""
+    steps: list[Any] = []
+    while isinstance(pipeline, Pipeline):
+        steps.extend(step for _, step in pipeline.steps[:-1])
+        pipeline = pipeline.steps[-1][1]
+    return steps, pipeline
+
+
 def _check_model(pipeline: Any, final: Any) -> None:
-    if not isinstance(final, _MODELS):
-        known = ", ".join(cls.__name__ for cls in _MODELS)
+    if not (isinstance(final, FittedVotes) or hasattr(final, "onnx_probabilities")):
         raise TypeError(
-            f"model must be one of {known}, or a pipeline that ends with one: got "
-            f"{type(final).__name__}. For scikit-learn's own models, use skl2onnx."
+            "model must be one of LiquidEnsembleClassifier, PrunedEnsemble and the voters of "
+            f"skliquid, or a pipeline that ends with one: got {type(final).__name__}. For "
+            "scikit-learn's own models, use skl2onnx."
         )
     check_is_fitted(pipeline)
     if len(final.classes_) < 2:
@@ -98,32 +104,31 @@ def _check_model(pipeline: Any, final: Any) -> None:
         )
 
 
-def _rows(graph: Graph, steps: list[Any], model: Any, dtype: Any) -> str:
+def _rows(graph: Graph, steps: list[Any], model: Any, dtype: Any) -> Tensor:
     """Return the rows that the model sees, after the steps before it."""
     types = (getattr(steps[0], "kw_args", None) or {}).get("column_types") if steps else None
-    has_categories = isinstance(model, _TREES) and model.coder is not None
     if types:  # the first step of a StreamedModel
         steps = steps[1:]
     if steps and isinstance(steps[0], TableEncoder | ColumnTransformer):
         booleans = [name for name, column_type in (types or {}).items() if column_type == "boolean"]
         rows, steps = _encode(graph, steps[0], booleans, dtype), steps[1:]
-    elif not steps and has_categories and hasattr(model, "feature_names_in_"):
+    elif not steps and getattr(model, "coder", None) and hasattr(model, "feature_names_in_"):
         return encode_category_table(graph, model)
     else:
         rows = _array_input(graph, (steps or [model])[0], dtype)
     for step in steps:
-        rows = apply_map(graph, rows, step)
-    return encode_categories(graph, rows, model) if has_categories else rows
+        rows = transform(rows, step)
+    return encode_categories(rows, model)
 
 
-def _encode(graph: Graph, step: Any, booleans: list[Any], dtype: Any) -> str:
+def _encode(graph: Graph, step: Any, booleans: list[Any], dtype: Any) -> Tensor:
     encoder = step.encoder_ if isinstance(step, TableEncoder) else step
     if hasattr(encoder, "feature_names_in_"):
         return encode_table(graph, encoder, booleans)
-    return encode_array(graph, _array_input(graph, encoder, dtype), encoder)
+    return encode_array(_array_input(graph, encoder, dtype), encoder)
 
 
-def _array_input(graph: Graph, first: Any, dtype: Any) -> str:
+def _array_input(graph: Graph, first: Any, dtype: Any) -> Tensor:
     width = getattr(first, "n_features_in_", None)
     if width is None:
         raise ValueError(
@@ -131,17 +136,47 @@ def _array_input(graph: Graph, first: Any, dtype: Any) -> str:
             "which was fitted to something else, such as texts. Fit the model to numbers, and turn "
             "texts into them before."
         )
-    name = graph.input("X", dtype, width)
-    return name if dtype == np.float64 else graph.cast(name, np.float64)
+    rows = graph.input("X", dtype, width)
+    return rows if dtype == np.float64 else rows.cast(np.float64)
 
 
-def _probabilities(graph: Graph, rows: str, model: Any) -> tuple[str, float]:
-    """Return class probabilities, and the inverse temperature that applies to them."""
-    if isinstance(model, _TREES):
-        return graph.sum(probabilities(graph, rows, [model]), 1), 1.0
-    voters = representatives(model)
-    found = vote_shares(graph, rows, voters, len(model.classes_), model.voting)
-    return found, 1 / model.temperature_ if model.voting == "soft" else 1.0
+def _vote_shares(rows: Tensor, ensemble: Any) -> Tensor:
+    """Return the weighted mean of the votes: (n_rows, n_classes)."""
+    n_classes = len(ensemble.classes_)
+    parts: list[Tensor] = []
+    for (view, classes, probabilities), group in _groups(rows, ensemble).items():
+        voters, weights = zip(*group, strict=True)
+        found = probabilities(view, voters) if ensemble.voting == "soft" else votes(view, voters)
+        if classes != tuple(range(n_classes)):
+            found = found @ np.eye(n_classes)[list(classes)]
+        parts.append((found * np.array([weights]).T).sum(1))
+    return sum(parts[1:], parts[0]) / float(sum(ensemble.vote_weights_.tolist()))
+
+
+def _groups(rows: Tensor, ensemble: Any) -> dict[Any, list[tuple[Any, float]]]:
+    """Return representatives and vote weights, in groups whose votes are computed together."""
+    groups: dict[Any, list[tuple[Any, float]]] = {}
+    is_pruned, everything = isinstance(ensemble, PrunedEnsemble), np.arange(ensemble.n_features_in_)
+    members, _ = ensemble.voters() if is_pruned else fitted_voters(ensemble)
+    for member, weight in zip(members, ensemble.vote_weights_.tolist(), strict=True):
+        steps, voter = _split(member.estimator)
+        sees_all = member.features is None or np.array_equal(member.features, everything)
+        view = rows if sees_all else rows.columns(member.features)
+        for step in steps:
+            view = transform(view, step)
+        known = getattr(member.estimator, "classes_", member.labels)
+        classes = tuple(np.searchsorted(member.labels, known).tolist())
+        key = encode_categories(view, voter), classes, probability_nodes(voter)
+        groups.setdefault(key, []).append((voter, weight))
+    return groups
+
+
+def _apply_temperature(probabilities: Tensor, ensemble: Any) -> Tensor:
+    """Return class probabilities at the temperature of soft votes."""
+    if ensemble.voting == "hard" or ensemble.temperature_ == 1:
+        return probabilities
+    powers = probabilities.op("Max", LEAST_SHARE).op("Pow", 1 / ensemble.temperature_)
+    return powers / powers.sum(1, keepdims=True)
 
 
 def _labels(classes: NDArray[Any]) -> NDArray[Any]:

@@ -206,6 +206,15 @@ class BoostedTreesClassifier(TreeVoter):
                 native.to_probabilities(scores, own)
         return found
 
+    @classmethod
+    def onnx_probabilities(cls, rows: Any, voters: Sequence[Any]) -> Any:
+        """Return the same as tensors of an ONNX graph; see ``onnx/graph_builder.py``."""
+        scores = rows.sum_trees(voters) + np.stack([voter.base_scores_ for voter in voters])
+        if voters[0].n_outputs > 1:
+            return scores.op("Softmax", axis=2)
+        second = 1 / ((-scores).op("Exp") + 1)
+        return (1 - second).concat(second, axis=2)
+
     def check_parameters(self) -> None:
         """Raise an error unless all parameters are valid."""
         super().check_parameters()

@@ -139,6 +139,12 @@ class RandomizedForestClassifier(TreeVoter):
         found /= found.sum(axis=2, keepdims=True)
         return found
 
+    @classmethod
+    def onnx_probabilities(cls, rows: Any, voters: Sequence[Any]) -> Any:
+        """Return the same as tensors of an ONNX graph; see ``onnx/graph_builder.py``."""
+        sums = rows.sum_trees(voters)
+        return sums / sums.sum(2, keepdims=True)
+
     def check_parameters(self) -> None:
         """Raise an error unless all parameters are valid."""
         super().check_parameters()

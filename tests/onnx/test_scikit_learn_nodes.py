@@ -17,7 +17,7 @@ from skliquid import Diversity, LiquidEnsembleClassifier, to_onnx
 from skliquid.diversity import FourierFeatures
 from skliquid.diversity.standardizer import Standardizer
 from skliquid.onnx.graph_builder import Graph
-from skliquid.onnx.map_nodes import apply_map
+from skliquid.onnx.scikit_learn_nodes import transform
 
 MAPS = [
     StandardScaler(),
@@ -79,7 +79,7 @@ def test_standardized_numbers_that_overflow_become_the_largest():
     standardizer = Standardizer().fit(rows()[0] / 10)
     X = np.array([[1.7e308, -1.7e308, np.nan, 0.5, 0.3]])
     graph = Graph()
-    found = apply_map(graph, graph.input("X", np.float64, 5), standardizer)
+    found = transform(graph.input("X", np.float64, 5), standardizer)
     model = graph.model({"found": (found, np.float64, [None, 5])})
     standardized = session_of(model).run(None, {"X": X})[0]
     np.testing.assert_allclose(standardized, standardizer.transform(X), rtol=1e-15)
