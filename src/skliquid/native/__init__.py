@@ -17,39 +17,6 @@ except ImportError as error:
         f"{error}. Install skliquid with pip, or with `pip install --editable .` from its sources."
     ) from error
 
-__all__ = [
-    "BOOSTING_TASK",
-    "FOREST_TASK",
-    "LEARNING_RATES",
-    "LOSSES",
-    "MISSING_BIN",
-    "MOST_DENSE_CLASSES",
-    "MOST_DRAWS",
-    "MOST_EDGES",
-    "NODE",
-    "SEPARATOR",
-    "SOURCES",
-    "SPLITTERS",
-    "Settings",
-    "SparseRows",
-    "Trees",
-    "add_up_trees",
-    "cosines",
-    "count_steps",
-    "draw_seeds",
-    "find_bins",
-    "grow_forest",
-    "grow_sequences",
-    "instruction_sets",
-    "instructions",
-    "row_norms",
-    "to_probabilities",
-    "train",
-    "use_instructions",
-    "vote",
-    "vote_by_scores",
-]
-
 SOURCES = _core.SOURCES
 Trees = _core.Trees
 add_up_trees = _core.add_up_trees
