@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from skliquid.diversity import VoterSpec
+from skliquid.diversity import VoterSpec, final_step
 from skliquid.validation.input import takes_sample_weight
 from skliquid.voters import TreeVoter
 
@@ -44,7 +44,7 @@ def n_visits(estimator: Any, n_rows: int) -> int:
     A visit is one voter learning once from one row: a step of a linear voter, or a tree that is
     grown on the row.
     """
-    counted = getattr(_last_step(estimator), "n_visits_", None)
+    counted = getattr(final_step(estimator), "n_visits_", None)
     return n_passes(estimator) * n_rows if counted is None else int(counted)
 
 
@@ -54,7 +54,7 @@ def n_passes(estimator: Any) -> int:
     This is ``n_iter_`` where there is one (the largest of several; the last step's in a pipeline),
     or the number of our trees, else 1, as for a tree or a wrapped classifier.
     """
-    last = _last_step(estimator)
+    last = final_step(estimator)
     if grows_trees(last):
         return max(len(last.trees_), 1)
     n_iter = getattr(last, "n_iter_", None)
@@ -63,7 +63,7 @@ def n_passes(estimator: Any) -> int:
 
 def pass_limit(estimator: Any) -> float:
     """Return ``max_iter``, the number of our trees, or without both the passes of the last fit."""
-    last = _last_step(estimator)
+    last = final_step(estimator)
     if grows_trees(last):
         return float(last.n_trees)
     max_iter = getattr(last, "max_iter", None)
@@ -75,7 +75,7 @@ def pass_limit(estimator: Any) -> float:
 @contextmanager
 def limit_passes(estimator: Any, max_passes: int | None) -> Iterator[None]:
     """Limit ``estimator`` to ``max_passes``, if it has ``max_iter`` or is made of our trees."""
-    last = _last_step(estimator)
+    last = final_step(estimator)
     name = "n_estimators" if grows_trees(last) else "max_iter"
     own_limit = getattr(last, name, None)
     if max_passes is None or own_limit is None or max_passes >= pass_limit(estimator):
@@ -86,10 +86,3 @@ def limit_passes(estimator: Any, max_passes: int | None) -> Iterator[None]:
         warnings.simplefilter("ignore", ConvergenceWarning)  # the limit left no time to converge
         yield
     last.set_params(**{name: own_limit})
-
-
-def _last_step(estimator: Any) -> Any:
-    """Return ``estimator``, or the last step of a pipeline."""
-    while hasattr(estimator, "steps"):
-        estimator = estimator[-1]
-    return estimator

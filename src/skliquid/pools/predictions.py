@@ -17,14 +17,7 @@ _MISSING = {"probability": 0.0, "margin": -1e4}  # for classes that a voter was 
 
 
 def votes_of(estimator: Any, X: Any, classes: NDArray[Any]) -> Labels:
-    """Return the predictions of ``estimator``, as positions in the sorted ``classes``.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> votes_of(DummyClassifier().fit([[0]], ["no"]), [[1], [2]], np.array(["maybe", "no"]))
-    array([1, 1])
-    """
+    """Return the predictions of ``estimator``, as positions in the sorted ``classes``."""
     labels = np.asarray(estimator.predict(X))
     n_rows = _n_rows(X)
     if labels.shape not in ((n_rows,), (n_rows, 1)):
@@ -53,13 +46,6 @@ def probabilities_of(estimator: Any, X: Any, classes: NDArray[Any]) -> Floats:
     They are its ``predict_proba``; without one, its margins (``decision_function``) through
     :func:`logistic`; without both, one for the class that it predicts. Rows for which it gives NaN
     or only zeros get equal probabilities.
-
-    Examples
-    --------
-    >>> from sklearn.svm import LinearSVC
-    >>> voter = LinearSVC().fit([[-1], [1]], ["no", "yes"])
-    >>> probabilities_of(voter, np.array([[0], [9]]), voter.classes_).round(2).tolist()
-    [[0.5, 0.5], [0.0, 1.0]]
     """
     if hasattr(estimator, "predict_proba"):
         with np.errstate(divide="ignore", invalid="ignore"):  # some divide zero by zero

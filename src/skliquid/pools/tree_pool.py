@@ -13,6 +13,7 @@ from skliquid.delegation.arrays import Floats, Voters, Votes
 from skliquid.delegation.rows import Rows
 from skliquid.delegation.storable import Array, require, storable
 from skliquid.delegation.voter_pool import VoterPool, VoterState
+from skliquid.pools.predictions import DispatchingPool
 from skliquid.pools.sampled_pool import index_weights
 from skliquid.voters import RecentRows, TreeVoter, grow
 from skliquid.voters.binning import BinnedRows
@@ -44,7 +45,7 @@ class TreeState(VoterState):
         require(self.rows_of.max(initial=-1) < len(self.rows), "rows of each voter")
 
 
-class TreePool(VoterPool):
+class TreePool(DispatchingPool):
     """Voters that are made of trees, as subclasses of :class:`TreeVoter`.
 
     Their trees have the bits that each voter would have alone. Voters that trained on the same rows
@@ -119,14 +120,7 @@ class TreePool(VoterPool):
         votes: Votes = self.probabilities(voters, X).argmax(axis=2)
         return votes
 
-    def probabilities(self, voters: Voters, X: Any) -> Floats:
-        return self._predict("probabilities", voters, X)
-
-    def margins(self, voters: Voters, X: Any) -> Floats:
-        return self._predict("margins", voters, X)
-
     def _predict(self, method: str, voters: Voters, X: Any) -> Floats:
-        """Return predictions by a method of each voter's class."""
         predictions = np.zeros((len(voters), X.shape[0], len(self._classes)))
         places = {voter: place for place, voter in enumerate(voters.tolist())}
         for features, part in self._by_features(list(places)):

@@ -75,9 +75,8 @@ class SeparatorState:
 
     def restore(self, separators: Separators, state: "SeparatorState") -> None:
         """Set ``separators`` to an earlier state."""
-        self.coef[separators] = state.coef
-        self.average[separators] = state.average
-        self.scalars[separators] = state.scalars
+        for name, values in vars(state).items():
+            getattr(self, name)[separators] = values
 
     def values(self, separators: Separators, width: int) -> dict[str, NDArray[Any]]:
         """Return the learned values of ``separators``, for the first ``width`` columns."""
