@@ -36,13 +36,7 @@ class FourierMap:
 def maps_by_name(
     feature_maps: Any, names: Sequence[str]
 ) -> tuple[list[Any], dict[int, list[int]] | None]:
-    """Return all maps, and the positions of the maps of each estimator; None means all.
-
-    Examples
-    --------
-    >>> maps_by_name({"forest": ["passthrough"]}, ["linear", "forest"])
-    (['passthrough'], {1: [0]})
-    """
+    """Return all maps, and the positions of the maps of each estimator; None means all."""
     if not isinstance(feature_maps, Mapping):
         return list(feature_maps or []), None
     maps: list[Any] = []
@@ -171,11 +165,6 @@ def signed_log(X: Any) -> Any:
 
     Large values, such as counts and amounts, are compressed, and zero stays zero. Values whose
     triple would overflow are clipped.
-
-    Examples
-    --------
-    >>> signed_log(np.array([-1000.0, -1.0, 0.0, 1.0, 1000.0])).round(2).tolist()
-    [-8.01, -1.39, 0.0, 1.39, 8.01]
     """
     if scipy.sparse.issparse(X):
         sparse: Any = X

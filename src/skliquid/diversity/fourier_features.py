@@ -49,20 +49,7 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw directions and offsets.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows. Their width is used, and with ``gamma="scale"`` their variance.
-        y : None
-            Not used.
-
-        Returns
-        -------
-        self : FourierFeatures
-            The transformer.
-        """
+        """Draw directions and offsets; of ``X`` the width is used, with "scale" the variance."""
         sampler = RBFSampler(
             gamma=self.gamma, n_components=self.n_components, random_state=self.random_state
         )
@@ -73,26 +60,10 @@ class FourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Return the features.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        waves : ndarray of shape (n_samples, n_components)
-            The features.
-        """
+        """Return the features."""
         check_is_fitted(self)
-        X = validate_data(
-            self,
-            checked_sparse(X),
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            reset=False,
-        )
+        accepted: Any = {"accept_sparse": "csr", "dtype": [np.float64, np.float32]}
+        X = validate_data(self, checked_sparse(X), reset=False, **accepted)
         return fourier_waves(self.sampler_, X, compiled=True)
 
     def check_stored(self) -> None:

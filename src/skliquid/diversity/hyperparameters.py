@@ -56,11 +56,6 @@ def distributions_by_name(
     """Return distributions for each estimator in a list, or None if all voters share theirs.
 
     ``"forest__max_features"`` is the parameter ``max_features`` of the estimator ``"forest"``.
-
-    Examples
-    --------
-    >>> distributions_by_name({"forest__max_features": [2, 3]}, ["linear", "forest"])
-    {'forest': {'max_features': [2, 3]}}
     """
     if not isinstance(distributions, Mapping):
         return None
@@ -84,7 +79,10 @@ def draw_hyperparameters(
     """
     if not distributions:
         return []
-    if all(isinstance(values, Spread | LogUniform) for values in _values(distributions)):
+    is_own = isinstance(distributions, Mapping) and all(
+        isinstance(values, Spread | LogUniform) for values in distributions.values()
+    )
+    if is_own:
         draws = [values.rvs(n_voters, random_state).tolist() for values in distributions.values()]
         return [dict(zip(distributions, drawn, strict=True)) for drawn in zip(*draws, strict=True)]
     from sklearn.model_selection import ParameterGrid, ParameterSampler
@@ -94,10 +92,6 @@ def draw_hyperparameters(
     n_draws = min(n_voters, len(ParameterGrid(distributions))) if is_finite else n_voters
     draws = ParameterSampler(distributions, n_draws, random_state=random_state)
     return list(islice(cycle(list(draws)), n_voters))
-
-
-def _values(distributions: Any) -> list[Any]:
-    return list(distributions.values()) if isinstance(distributions, Mapping) else [None]
 
 
 @storable

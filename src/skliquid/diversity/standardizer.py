@@ -40,20 +40,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     scale_: Annotated[Floats, Array("n_features", low=1e-150)]
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 (as scikit-learn calls it)
-        """Compute means and deviations.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-        y : None
-            Not used.
-
-        Returns
-        -------
-        self : Standardizer
-            The transformer.
-        """
+        """Compute means and deviations."""
         X = validate_data(self, checked_sparse(X), **_ACCEPTED)
         n_columns = X.shape[1]
         self.mean_, self.scale_ = np.zeros(n_columns), np.ones(n_columns)
@@ -76,18 +63,7 @@ class Standardizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return standardized rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        Z : array or sparse matrix of the same shape
-            The rows, without missing values.
-        """
+        """Return standardized rows."""
         check_is_fitted(self)
         return self.standardized(validate_data(self, checked_sparse(X), reset=False, **_ACCEPTED))
 
