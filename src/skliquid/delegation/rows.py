@@ -88,10 +88,8 @@ class Rows(NamedTuple):
 
     def copied(self) -> "Rows":
         """Return a copy: the caller may overwrite its arrays."""
-        weights = self.sample_weight
-        return self._replace(
-            X=self.X.copy(), sample_weight=None if weights is None else weights.copy()
-        )
+        weights = None if self.sample_weight is None else self.sample_weight.copy()
+        return self._replace(X=self.X.copy(), sample_weight=weights)
 
     def for_voters(self, positions: Voters | slice) -> "Rows":
         """Return the rows with the weights of the voters at ``positions``."""

@@ -41,26 +41,21 @@ class RunningAverage(Protocol):
     @property
     def mean(self) -> Floats:
         """Average competence; NaN where nothing was measured."""
-        ...
 
     @property
     def n_answers(self) -> NDArray[np.int64]:
         """Number of rows behind the average."""
-        ...
 
     @property
     def variance(self) -> Floats | None:
         """Variance of the average; None for accuracies, where it follows from the average."""
-        ...
 
     @property
     def slope(self) -> Floats | None:
         """Growth of competence per increment; None if it is unknown."""
-        ...
 
     def update(self, voters: Voters, measured: Measurement) -> "RunningAverage":
         """Return the average after one more measurement of ``voters``."""
-        ...
 
 
 def confidence_interval(
