@@ -24,7 +24,6 @@ class Schedule(Protocol):
 
     def n_delegators(self, increment: int, n_representatives: int) -> int:
         """Return how many of ``n_representatives`` delegate at ``increment``."""
-        ...
 
 
 @storable
