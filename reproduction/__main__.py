@@ -3,6 +3,7 @@
 import sys
 
 from reproduction.exits import exit_at_once, set_signal_handlers
+from skliquid.validation.checks import missing_extra
 
 
 def main() -> None:
@@ -11,10 +12,7 @@ def main() -> None:
     try:
         from reproduction.command import app
     except ImportError as error:
-        sys.exit(
-            f"The reproduction needs {error.name}, which is not installed: "
-            "pip install 'skliquid[reproduction]'."
-        )
+        sys.exit(str(missing_extra("The reproduction", error.name, "reproduction")))
     app(prog_name="python -m reproduction")
 
 

@@ -132,7 +132,7 @@ print(json.dumps([errors, dir(skliquid), pydoc.render_doc(skliquid)]))
 """
     errors, shown, documentation = in_a_new_process(code)
     assert len(errors) == 3
-    assert all("pip install 'skliquid[stream]'" in error for error in errors)
+    assert all("pip install '.[stream]'" in error for error in errors)
     assert not {"increments_from", "streams", "train_on"} & set(shown)
     assert "LiquidEnsembleClassifier" in documentation
 

@@ -286,7 +286,7 @@ def test_without_the_extra_a_sentence_names_it(module):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert f"needs {module}, which is not installed" in done.stderr
-    assert "pip install 'skliquid[reproduction]'" in done.stderr
+    assert "pip install '.[reproduction]'" in done.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

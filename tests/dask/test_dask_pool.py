@@ -329,4 +329,4 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "pip install 'skliquid[dask]'" in done.stdout
+    assert "pip install '.[dask]'" in done.stdout

@@ -99,7 +99,7 @@ def test_without_pandas_the_error_names_the_extra(fitted, monkeypatch):
         return real_import(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", no_pandas)
-    with pytest.raises(ImportError, match=r"pip install 'skliquid\[pandas\]'"):
+    with pytest.raises(ImportError, match=r"pip install '\.\[pandas\]'"):
         fitted.record_.to_pandas()
 
 

@@ -79,5 +79,5 @@ def test_arrays_are_numbered(refused):
 def test_without_safetensors_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "safetensors", None)
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
-    with pytest.raises(ImportError, match=r"pip install 'skliquid\[files\]'"):
+    with pytest.raises(ImportError, match=r"pip install '\.\[files\]'"):
         written()

@@ -394,5 +394,6 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == (
-        "to_onnx needs onnx, which is not installed: pip install 'skliquid[onnx]'.\n"
+        "to_onnx needs onnx, which is not installed (extra 'onnx'): pip install onnx, or "
+        "pip install '.[onnx]' in a clone of skliquid.\n"
     )

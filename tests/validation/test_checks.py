@@ -6,6 +6,7 @@ from skliquid.validation.checks import (
     check_n_final,
     check_number,
     closest,
+    missing_extra,
     suggestion,
 )
 
@@ -47,3 +48,12 @@ def test_the_closest_name_is_suggested_whatever_its_case():
     assert closest("clas", ["age", " class "]) == " class "
     assert closest("age", ["AGE", "TOWN"]) == "AGE"
     assert closest(5, ["max"]) is None
+
+
+def test_a_missing_package_is_an_error_that_says_how_to_install_it():
+    error = missing_extra("A cluster", "distributed", "dask")
+    assert error.name == "distributed"
+    assert str(error) == (
+        "A cluster needs distributed, which is not installed (extra 'dask'): pip install "
+        "distributed, or pip install '.[dask]' in a clone of skliquid."
+    )

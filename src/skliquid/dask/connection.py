@@ -6,6 +6,8 @@ from concurrent.futures import CancelledError
 from time import monotonic, sleep
 from typing import Any
 
+from skliquid.validation.checks import missing_extra
+
 _SECONDS_BETWEEN_CHECKS = 1.0
 _SECONDS_FOR_AN_ANSWER = 5.0
 
@@ -19,9 +21,7 @@ def import_distributed() -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise ImportError(
-            "A cluster needs distributed, which is not installed: pip install 'skliquid[dask]'."
-        ) from error
+        raise missing_extra("A cluster", "distributed", "dask") from error
     return distributed
 
 

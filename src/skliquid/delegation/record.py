@@ -12,6 +12,7 @@ from skliquid.delegation.arrays import Floats, RowNumbers, Voters
 from skliquid.delegation.graph import DelegationGraph
 from skliquid.delegation.storable import Array, Count, Positive, require, smallest, storable
 from skliquid.delegation.votes import gini, largest_share, minimum_majority
+from skliquid.validation.checks import missing_extra
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -396,8 +397,5 @@ def _data_frame(content: Any) -> "pd.DataFrame":
     try:
         import pandas as pd
     except ImportError as error:
-        raise ImportError(
-            "A table of the record needs pandas, which is not installed: "
-            "pip install 'skliquid[pandas]'."
-        ) from error
+        raise missing_extra("A table of the record", "pandas", "pandas") from error
     return pd.DataFrame(content)

@@ -13,6 +13,8 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skliquid.validation.checks import missing_extra
+
 
 class ModelFileError(ValueError):
     """A file without a valid model, or a model that files cannot store."""
@@ -145,7 +147,5 @@ def _safetensors() -> Any:
     try:
         import safetensors.numpy  # noqa: PLC0415 (of an extra)
     except ImportError as error:
-        raise ImportError(
-            "Model files need safetensors, which is not installed: pip install 'skliquid[files]'."
-        ) from error
+        raise missing_extra("A model file", "safetensors", "files") from error
     return safetensors

@@ -14,7 +14,7 @@ try:
 except ImportError as error:
     raise ImportError(
         "skliquid's native core must be built before it is imported, and was not found: "
-        f"{error}. Install skliquid with pip, or with `pip install --editable .` from its sources."
+        f"{error}. Install skliquid from its sources: pip install . in a clone."
     ) from error
 
 SOURCES = _core.SOURCES

@@ -7,7 +7,7 @@
 >>> display = DelegationDisplay.from_estimator(ensemble)
 >>> display.figure_.savefig("delegations.png")  # doctest: +SKIP
 
-Displays need matplotlib: ``pip install 'skliquid[plot]'``.
+Displays need matplotlib, which the extra ``plot`` installs.
 """
 
 from skliquid.plotting.delegation_display import DelegationDisplay

@@ -3,6 +3,8 @@
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from skliquid.validation.checks import missing_extra
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -42,10 +44,7 @@ def check_matplotlib(display: object) -> None:
     try:
         import matplotlib.pyplot  # noqa: F401 (only to see whether it is there)
     except ImportError as error:
-        raise ImportError(
-            f"{type(display).__name__} needs matplotlib, which is not installed: "
-            "pip install 'skliquid[plot]'."
-        ) from error
+        raise missing_extra(type(display).__name__, "matplotlib", "plot") from error
 
 
 def get_axes(ax: Any, width: float, height: float) -> "tuple[Axes, Figure]":

@@ -3,13 +3,13 @@
 Start reading in ``file_training``, with ``train_on``.
 """
 
+from skliquid.validation.checks import missing_extra
+
 try:
     import pandas as _pandas  # noqa: F401 (imported here, so that one place reports it as missing)
     import pyarrow as _pyarrow  # noqa: F401 (the same)
 except ImportError as error:
-    message = "Reading files in increments needs {}, which is not installed: {}."
-    install = "pip install 'skliquid[stream]'"
-    raise ImportError(message.format(error.name, install), name=error.name) from error
+    raise missing_extra("Reading files in increments", error.name, "stream") from error
 
 from skliquid.streams.file_increments import Increments, increments_from
 from skliquid.streams.file_training import Progress, train_on

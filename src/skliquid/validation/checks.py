@@ -49,3 +49,19 @@ def suggestion(name: object, choices: Iterable[str]) -> str:
     """Return a question with the closest of ``choices``, or the advice to choose one of them."""
     nearest = closest(name, choices)
     return "Choose one of them." if nearest is None else f"Did you mean {nearest!r}?"
+
+
+def missing_extra(feature: str, package: str | None, extra: str) -> ImportError:
+    """Return the error of a ``feature`` that needs a ``package`` of an ``extra``.
+
+    Examples
+    --------
+    >>> print(missing_extra("A model file", "safetensors", "files"))
+    A model file needs safetensors, which is not installed (extra 'files'): pip install \
+safetensors, or pip install '.[files]' in a clone of skliquid.
+    """
+    return ImportError(
+        f"{feature} needs {package}, which is not installed (extra {extra!r}): pip install "
+        f"{package}, or pip install '.[{extra}]' in a clone of skliquid.",
+        name=package,
+    )
