@@ -3,7 +3,6 @@
 import sys
 
 from reproduction.exits import exit_at_once, set_signal_handlers
-from skliquid.validation.checks import missing_extra
 
 
 def main() -> None:
@@ -12,7 +11,10 @@ def main() -> None:
     try:
         from reproduction.command import app
     except ImportError as error:
-        sys.exit(str(missing_extra("The reproduction", error.name, "reproduction")))
+        sys.exit(
+            f"The reproduction needs {error.name}, which is not installed (extra 'reproduction'): "
+            f"pip install {error.name}, or pip install '.[reproduction]' in a clone of skliquid."
+        )
     app(prog_name="python -m reproduction")
 
 

@@ -26,12 +26,13 @@ from rich.progress import (
 from reproduction.dask_runner import ClusterError, run_on_cluster
 from reproduction.exits import Stopped, exit_on_error
 from reproduction.experiment import Experiment, experiment_files, load_experiment, own_modules
+from reproduction.own_table import load_data
 from reproduction.process_runner import run_trials
 from reproduction.protocols import rows
 from reproduction.report import Plan, write_report
 from reproduction.trial import Trial
 from reproduction.trial_store import Store
-from skliquid.datasets import DATASET_NAMES, load_dataset
+from skliquid.datasets import DATASET_NAMES
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 _KEPT = "Finished trials are kept; run the same command to continue."
@@ -181,7 +182,7 @@ def _datasets(
     for name in dict.fromkeys(name for e in experiments for name in e.datasets):
         path, _, target = name.partition("::")
         try:
-            load_dataset(path, target=target or None)
+            load_data(path, target or None)
         except (OSError, ValueError) as error:
             if are_required or name not in DATASET_NAMES:
                 raise

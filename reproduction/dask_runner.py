@@ -12,11 +12,14 @@ from reproduction.methods import Result
 from reproduction.process_runner import MAX_ATTEMPTS, WriteBuffer, error_text
 from reproduction.trial import Trial
 from reproduction.trial_store import Store
-from skliquid.validation.checks import missing_extra
 
 _TRIALS_PER_THREAD = 4
 _SECONDS_BETWEEN_CHECKS = 1.0
 _SECONDS_FOR_AN_ANSWER = 5.0
+_NO_DASK = (
+    "A cluster needs distributed, which is not installed (extra 'dask'): pip install distributed, "
+    "or pip install '.[dask]' in a clone of skliquid."
+)
 _NO_ADDRESS = (
     "The address of a scheduler must be like tcp://192.168.0.1:8786: {address!r} is not "
     "({reason}). Correct it."
@@ -108,7 +111,7 @@ def _dask() -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise missing_extra("A cluster", "distributed", "dask") from error
+        raise ImportError(_NO_DASK) from error
     return distributed
 
 

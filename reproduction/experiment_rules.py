@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reproduction.methods import ESTIMATORS, mechanism_named
+from reproduction.own_table import load_data
 from reproduction.protocols import PROTOCOLS, VARIATIONS
-from skliquid.datasets import DATASET_NAMES, load_dataset
+from skliquid.datasets import DATASET_NAMES
 from skliquid.mechanisms import CANDIDATES, MECHANISMS
 
 AXES = ("increment_size", "delegation_rate", "n_estimators")
@@ -143,7 +144,7 @@ def file_conditions(content: Content) -> Iterator[Condition]:
         file = name.partition("::")[0]
         if not (file in DATASET_NAMES or Path(file).is_file()):
             with suppress(FileNotFoundError):  # files are opened later, names are checked here
-                load_dataset(file)
+                load_data(file)
     variation_rules = {name: _METHOD_RULES[name] for name in VARIATIONS}
     for protocol, overridden in content.get("rules", {}).items():
         yield from _table_conditions(overridden, variation_rules, (), f"have rules of {protocol}")

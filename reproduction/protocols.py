@@ -12,7 +12,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from skliquid.datasets import load_dataset
+from reproduction.own_table import load_data
 
 Floats: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[np.intp]
@@ -136,7 +136,7 @@ def rows(dataset: str, target: str | None, protocol: str) -> Encoded:
 @lru_cache(maxsize=8)
 def _encoded(name: str, target: str | None) -> Encoded:
     """Return a dataset with categories as positions, without columns that have no value."""
-    dataset = load_dataset(name, target=target)
+    dataset = load_data(name, target)
     columns = [_encode(*pair) for pair in zip(dataset.X.T, dataset.column_types, strict=True)]
     filled = [k for k, column in enumerate(columns) if not np.isnan(column).all()]
     if not filled:

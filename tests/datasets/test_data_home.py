@@ -71,12 +71,6 @@ def test_a_download_is_the_file_in_the_archive(monkeypatch):
     assert data_home.download(ENTRY) == b"rows"
 
 
-def test_a_download_needs_no_progress_bar(monkeypatch):
-    monkeypatch.setitem(sys.modules, "rich.progress", None)
-    answer(monkeypatch, zipped(online_shoppers_intention=b"rows"))
-    assert data_home.download(ENTRY) == b"rows"
-
-
 def raised(monkeypatch, data):
     """Return the error of a download that ends in one."""
     answer(monkeypatch, data)
@@ -99,8 +93,7 @@ def test_a_response_that_says_it_is_too_large_is_not_read(monkeypatch):
         data_home.download(ENTRY)
 
 
-@pytest.mark.parametrize("has_rich", [False, True])
-def test_a_response_that_does_not_end_is_read_up_to_the_limit(monkeypatch, has_rich):
+def test_a_response_that_does_not_end_is_read_up_to_the_limit(monkeypatch):
     class Endless(Response):
         n_read, length = 0, None
 
@@ -111,8 +104,6 @@ def test_a_response_that_does_not_end_is_read_up_to_the_limit(monkeypatch, has_r
             Endless.n_read += size
             return bytes(size)
 
-    if not has_rich:
-        monkeypatch.setitem(sys.modules, "rich.progress", None)
     monkeypatch.setattr(data_home, "MAX_BYTES", 1 << 20)
     monkeypatch.setattr(data_home, "urlopen", lambda address, timeout: Endless())
     with pytest.raises(DatasetNotAvailable, match="holds more than 1 MB"):

@@ -1,5 +1,8 @@
 import dataclasses
 import gzip
+import lzma
+import sys
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -14,7 +17,6 @@ from skliquid.datasets import (
     loading,
 )
 from skliquid.datasets.catalogue import CATALOGUE
-from skliquid.datasets.table import checksum, read_csv
 
 EMBEDDED = [name for name in DATASET_NAMES if CATALOGUE[name].is_embedded]
 
@@ -25,13 +27,17 @@ FEW_SHOPPERS = f"""{COLUMNS}
 3,87.8,0,0,27,798.3,0,0.012,22.9,0.8,Feb,2,2,3,1,New_Visitor,FALSE,TRUE
 """.encode()
 
+FEW_ROWS = [  # numbers as floats print them
+    "0.0,0.0,0.0,0.0,1.0,0.0,0.2,0.2,0.0,0.0,Feb,1,1,1,1,Returning_Visitor,FALSE,FALSE",
+    "3.0,87.8,0.0,0.0,27.0,798.3,0.0,0.012,22.9,0.8,Feb,2,2,3,1,New_Visitor,FALSE,TRUE",
+]
+FEW_CHECKSUM = sha256("\n".join([COLUMNS, *FEW_ROWS]).replace(",", "\x1f").encode()).hexdigest()
+
 
 @pytest.fixture
 def home(monkeypatch, tmp_path):
     """An empty data home, no network, and a catalogue with few shoppers."""
-    column_types = (*SHOPPERS.column_types, "categorical")
-    few_checksum = checksum(read_csv(FEW_SHOPPERS, "few.csv"), column_types)
-    few = dataclasses.replace(SHOPPERS, checksum=few_checksum)
+    few = dataclasses.replace(SHOPPERS, checksum=FEW_CHECKSUM)
     monkeypatch.setitem(CATALOGUE, "online-shoppers", few)
     monkeypatch.setenv("SKLIQUID_DATA_HOME", str(tmp_path))
 
@@ -47,7 +53,7 @@ def test_embedded_datasets_match_the_catalogue(name):
     entry = CATALOGUE[name]
     dataset = load_dataset(name)
     assert dataset.name == name
-    assert dataset.X.shape == (entry.n_rows, len(entry.features))
+    assert dataset.X.shape == (sum(entry.classes.values()), len(entry.features))
     assert dataset.class_counts == dict(entry.classes)
     assert dataset.n_missing == entry.n_missing
     assert dataset.feature_names == entry.features
@@ -71,7 +77,6 @@ def test_arrays_hold_floats_and_text_by_column_type(name):
 
 @pytest.mark.parametrize("name", ["credit-approval", "occupancy-det", "ionosphere"])
 def test_frames_hold_what_the_arrays_hold(name):
-    pytest.importorskip("pandas")
     dataset, frame = load_dataset(name), load_dataset(name, as_frame=True)
     assert list(frame.X.columns) == list(dataset.feature_names)
     assert frame.n_missing == dataset.n_missing
@@ -98,6 +103,8 @@ def test_a_missing_dataset_raises_an_error_that_says_what_to_do(home):
     [
         ("online-shoppers.csv", FEW_SHOPPERS.replace(b",0.2,", b",2e-1,")),
         ("online_shoppers_intention.csv", FEW_SHOPPERS.replace(b"\n", b"\r\n")),
+        ("online-shoppers.csv", b"\xef\xbb\xbf" + FEW_SHOPPERS),
+        ("online-shoppers.csv.xz", lzma.compress(FEW_SHOPPERS)),
         ("online_shoppers_intention.csv.gz", gzip.compress(FEW_SHOPPERS, mtime=0)),
     ],
 )
@@ -128,11 +135,12 @@ def test_a_wrong_download_is_not_kept(home, monkeypatch):
     ("data", "reason"),
     [
         (FEW_SHOPPERS.replace(b"87.8", b"87.9"), "and is damaged or another version"),
-        (FEW_SHOPPERS.replace(b"87.8", b"many"), "and is damaged or another version"),
+        (FEW_SHOPPERS.replace(b"87.8", b"many"), "it cannot be read"),
         (FEW_SHOPPERS.replace(b"Region", b"Place"), "and is damaged or another version"),
-        (FEW_SHOPPERS[:-30], "it cannot be read"),
+        (FEW_SHOPPERS[:-30], "and is damaged or another version"),
         (b"age,class\n1,a\n", "it cannot be read"),
         (b"", "it cannot be read"),
+        (b"\xff\xfe\x00", "it cannot be read"),
     ],
 )
 def test_a_damaged_file_in_the_data_home_is_named(home, data, reason):
@@ -163,6 +171,33 @@ def test_available_datasets_load_without_a_network(home):
     assert all(load_dataset(name).n_rows for name in available_datasets())
 
 
-def test_the_target_of_the_papers_datasets_is_known():
-    with pytest.raises(ValueError, match=r"got 'sex', and the class of heart is 'class'"):
-        load_dataset("heart", target="sex")
+@pytest.mark.parametrize("end", [".gz", ".xz"])
+def test_a_damaged_compressed_file_is_named(home, end):
+    packed = {".gz": gzip.compress, ".xz": lzma.compress}[end](FEW_SHOPPERS)
+    for data in (FEW_SHOPPERS, packed[:-20]):
+        (home / f"online-shoppers.csv{end}").write_bytes(data)
+        with pytest.raises(DatasetDamaged, match="it cannot be read"):
+            load_dataset("online-shoppers")
+
+
+@pytest.mark.parametrize(
+    ("name", "way_out"),
+    [
+        ("hart", "got 'hart'. Did you mean 'heart'?"),
+        ("occupancy-detection", "Did you mean 'occupancy-det'?"),
+        (
+            "rows.csv",
+            "got 'rows.csv'. Choose one of them. Read your own files with pandas.read_csv.",
+        ),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_names_to_choose_from(name, way_out):
+    with pytest.raises(ValueError, match="name must be one of breast-cancer-w, ") as caught:
+        load_dataset(name)
+    assert way_out in str(caught.value)
+
+
+def test_without_pandas_the_error_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"load_dataset needs pandas.*'\.\[pandas\]'"):
+        load_dataset("heart")

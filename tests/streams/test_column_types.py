@@ -1,3 +1,4 @@
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from skliquid.streams.column_types import (
     booleans_as_text,
     check_chosen,
+    check_column,
     column_as_booleans,
     column_as_text,
     column_type,
@@ -111,3 +113,14 @@ def test_only_booleans_of_a_frame_are_changed():
     assert changed[["a", "b", "d"]].equals(frame[["a", "b", "d"]])
     array = np.zeros((2, 2))
     assert booleans_as_text(array, {"a": "boolean"}) is array
+
+
+def test_the_closest_name_is_suggested():
+    message = "target must be a column of data.csv, which has age, class: got 'clas'. Did you mean"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        check_column("clas", ["age", "class"], "data.csv", parameter="target")
+
+
+def test_of_many_columns_only_the_first_are_listed():
+    with pytest.raises(ValueError, match=r"has c0, .*c19, \.\.\.: got 'z'"):
+        check_column("z", [f"c{k}" for k in range(99)], "data.csv", parameter="target")

@@ -5,7 +5,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from skliquid.datasets.csv_dialect import Dialect, GivenDialect
+from skliquid.streams.csv_dialect import Dialect, GivenDialect
 from skliquid.streams.csv_format import CsvFormat
 from skliquid.streams.data_files import DataFiles
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeAlias
 
 from typer import Option
 
-from skliquid.datasets.csv_dialect import Dialect, GivenDialect
+from skliquid.streams.csv_dialect import Dialect, GivenDialect
 from skliquid.streams.csv_format import CsvFormat
 from skliquid.streams.file_paths import format_of
 

@@ -18,10 +18,10 @@ from typer import Argument, Option
 
 from skliquid.cli.csv_options import Decimal, Encoding, Separator, listed, unusual_dialect
 from skliquid.cli.ending import refusing
-from skliquid.datasets.csv_dialect import GivenDialect
 from skliquid.files.atomic_write import atomic_write
 from skliquid.streams import load_model
 from skliquid.streams.column_encoding import UnseenCount
+from skliquid.streams.csv_dialect import GivenDialect
 from skliquid.streams.file_paths import check_output, data_paths
 from skliquid.streams.model import Predictions
 

@@ -18,11 +18,11 @@ from skliquid.cli.training_report import (
     held_out_summary,
     summary,
 )
-from skliquid.datasets.csv_dialect import GivenDialect
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.mechanisms import MECHANISMS
 from skliquid.streams import StreamedModel, train_on
 from skliquid.streams.column_types import ColumnType
+from skliquid.streams.csv_dialect import GivenDialect
 from skliquid.streams.file_paths import check_output, data_paths, default_name
 from skliquid.streams.lock import file_lock
 from skliquid.validation.checks import suggestion

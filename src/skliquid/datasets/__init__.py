@@ -1,4 +1,4 @@
-"""Datasets: the paper's eight datasets by name, and a user's own files, as X and y.
+"""Datasets: the paper's eight datasets by name, as X and y (the extra ``pandas``).
 
 Seven come with the package; ``online-shoppers`` is read from the data home, or else downloaded from
 UCI. Start reading in ``loading``, with ``load_dataset``.

@@ -23,7 +23,7 @@ class CatalogueEntry:
     features: tuple[str, ...]  # the columns, except the class
     target: str  # the column of the class, the last of the file
     classes: Mapping[str, int]  # number of rows of each class
-    checksum: str  # SHA-256 of the content: see ``skliquid.datasets.table.checksum``
+    checksum: str  # SHA-256 of the embedded file, or of the values in UCI's file
     creators: str = ""
     year: int | None = None
     categorical: tuple[str, ...] = ()
@@ -44,11 +44,6 @@ class CatalogueEntry:
         types.update(dict.fromkeys(self.categorical, "categorical"))
         types.update(dict.fromkeys(self.time, "time"))
         return tuple(types.values())
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return sum(self.classes.values())
 
     @property
     def source(self) -> str:

@@ -3,22 +3,17 @@
 import io
 import os
 import zlib
-from functools import partial
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException
 from pathlib import Path
 from secrets import token_hex
+from typing import IO
 from urllib.request import urlopen
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 from skliquid.datasets.catalogue import CatalogueEntry
-from skliquid.datasets.table import check_size, read_at_most
 
-TIMEOUT = 30
-"""Seconds to wait for UCI."""
-
-MAX_BYTES = 64 << 20
-"""Size limit of a download and of an unpacked file: the datasets are a few megabytes."""
-
+TIMEOUT = 30  # seconds to wait for UCI
+MAX_BYTES = 64 << 20  # of a download and of an unpacked file; the datasets are a few megabytes
 _ARCHIVE_ERRORS = (BadZipFile, EOFError, LookupError, RuntimeError, ValueError, zlib.error)
 
 
@@ -48,7 +43,7 @@ def download(entry: CatalogueEntry) -> bytes:
     """Return the dataset's file from UCI's archive."""
     try:
         with urlopen(entry.archive, timeout=TIMEOUT) as response:
-            archive = _read(response, entry.name)
+            archive = _read_at_most(response, response.length)
         return _unpack(archive, entry.file_name)
     except (OSError, HTTPException, *_ARCHIVE_ERRORS) as error:
         raise DatasetNotAvailable(
@@ -76,19 +71,16 @@ def _unpack(archive: bytes, name: str) -> bytes:
         member = members.getinfo(name)
         if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):  # others unpack without bounds
             raise BadZipFile(f"{name} is compressed by method {member.compress_type}")
-        check_size(member.file_size, MAX_BYTES)
         with members.open(member) as file:
-            return read_at_most(file, MAX_BYTES)
+            return _read_at_most(file, member.file_size)
 
 
-def _read(response: HTTPResponse, name: str) -> bytes:
-    """Return the response of UCI, with a progress bar if rich is installed."""
-    check_size(response.length or 0, MAX_BYTES)
-    try:
-        from rich.console import Console
-        from rich.progress import Progress
-    except ImportError:
-        return read_at_most(response, MAX_BYTES)
-    with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"Downloading {name}", total=response.length)
-        return read_at_most(response, MAX_BYTES, report=partial(progress.advance, task))
+def _read_at_most(file: IO[bytes], n_bytes: int | None) -> bytes:
+    """Return all bytes of an open ``file``, or raise if there are more than the limit.
+
+    ``n_bytes`` is the size that the file claims to have, if any.
+    """
+    data = file.read(MAX_BYTES + 1) if (n_bytes or 0) <= MAX_BYTES else b""
+    if max(n_bytes or 0, len(data)) > MAX_BYTES:
+        raise ValueError(f"it holds more than {MAX_BYTES >> 20} MB, the limit")
+    return data

@@ -1,13 +1,13 @@
 """Dataset: rows and their classes, with the names and types of the features."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from skliquid.datasets.catalogue import ColumnType
-from skliquid.datasets.table import Table, numbers, words
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +17,7 @@ class Dataset:
     Attributes
     ----------
     name : str
-        The dataset's name, or that of its file.
+        The dataset's name.
     X : array or DataFrame
         The features. An array of floats when all are numerical, else of objects: floats for
         numerical features and text for others. A missing number is NaN, a missing text None. As a
@@ -31,7 +31,7 @@ class Dataset:
     target_name : str
         The column that ``y`` was.
     source, licence, citation : str
-        Source, licence and citation of the data; the last two are empty for a user's own file.
+        Source, licence and citation of the data.
     """
 
     name: str
@@ -46,10 +46,8 @@ class Dataset:
 
     def __repr__(self) -> str:
         classes = ", ".join(f"{label}: {count}" for label, count in self.class_counts.items())
-        return (
-            f"Dataset({self.name!r}, {self.n_rows} rows, {self.n_features} features, "
-            f"classes {classes})"
-        )
+        size = f"{self.n_rows} rows, {self.n_features} features"
+        return f"Dataset({self.name!r}, {size}, classes {classes})"
 
     @property
     def n_rows(self) -> int:
@@ -73,38 +71,26 @@ class Dataset:
         return dict(Counter(np.asarray(self.y).tolist()).most_common())
 
 
-def dataset_from_table(
-    table: Table, column_types: tuple[ColumnType, ...], *, target: str, as_frame: bool, **about: str
+def dataset_from_frame(
+    frame: Any, column_types: Sequence[ColumnType], *, target: str, as_frame: bool, **about: str
 ) -> Dataset:
-    """Return the dataset whose classes are the column ``target``.
+    """Return the dataset whose classes are the column ``target`` of a pandas ``frame``, as text.
 
-    The other columns are features of ``column_types``; ``about`` is the name, the source and so on.
+    The other columns are features of ``column_types``: floats, or text. ``about`` is the name, the
+    source and so on.
     """
-    names = tuple(name for name in table if name != target)
-    columns: list[Any] = [
-        numbers(table[name]) if column_type == "numerical" else words(table[name])
-        for name, column_type in zip(names, column_types, strict=True)
-    ]
+    X, y = frame.drop(columns=target), frame[target]
+    names, types = tuple(X), tuple(column_types)
     if as_frame:
-        pd = import_pandas("A data frame")
-        categorical = [k for k, t in zip(names, column_types, strict=True) if t == "categorical"]
-        frame = pd.DataFrame(dict(zip(names, columns, strict=True)))
-        X = frame.astype(dict.fromkeys(categorical, "category"))
-        y = pd.Series(list(table[target]), name=target)
+        categorical = [k for k, t in zip(names, types, strict=True) if t == "categorical"]
+        X = X.astype(dict.fromkeys(categorical, "category"))
     else:
-        dtype = float if set(column_types) == {"numerical"} else object
-        X, y = np.array(columns, dtype=dtype).T.copy(), np.array(table[target])
-    return Dataset(
-        X=X, y=y, feature_names=names, column_types=column_types, target_name=target, **about
-    )
+        dtype = float if set(types) == {"numerical"} else object
+        X, y = np.array([_cells(X[k]) for k in names], dtype=dtype).T.copy(), np.array(y.tolist())
+    return Dataset(X=X, y=y, feature_names=names, column_types=types, target_name=target, **about)
 
 
-def import_pandas(what: str) -> Any:
-    """Return pandas, or raise an error: ``what`` needs it."""
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            f"{what} needs pandas, which is not installed: pip install 'skliquid[pandas]'."
-        ) from error
-    return pd
+def _cells(column: Any) -> Any:
+    """Return a column as an array, with NaN for a missing number and None for missing text."""
+    is_text = column.dtype != float
+    return column.astype(object).where(column.notna(), None) if is_text else column

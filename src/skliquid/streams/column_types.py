@@ -1,7 +1,8 @@
 """Column types: the type of each column of a file, and its values cast to that type."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -10,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from skliquid.datasets.table import check_column, check_distinct
 from skliquid.tables.table_columns import text_of
 from skliquid.validation.checks import suggestion
 
@@ -33,6 +33,7 @@ _CHOICES = ("number", "text", "boolean", "id", "left_out")
 _ARE_NUMBERS = (types.is_integer, types.is_floating, types.is_decimal)
 _TEXT = ("string", "large_string", "string_view")
 _OTHERS: dict[str, ColumnType] = {"bool": "boolean", "null": "empty"}
+_MAX_LISTED = 20
 _INDEX = re.compile(r"(__index_level_\d+__)?")  # pandas writes it without a name in CSV files
 
 
@@ -48,7 +49,7 @@ def column_type(arrow_type: pa.DataType) -> ColumnType:
 
 def file_column_types(schema: pa.Schema, path: Path) -> ColumnTypes:
     """Return the type of each column of a file."""
-    check_distinct(schema.names, path)
+    _check_distinct(schema.names, path)
     return {
         field.name: "left_out" if _INDEX.fullmatch(field.name) else column_type(field.type)
         for field in schema
@@ -69,6 +70,28 @@ def check_chosen(chosen: Mapping[str, ColumnType], columns: ColumnTypes, path: P
             )
         option = f" ({_OPTIONS[chosen_type]})" if chosen_type in _OPTIONS else ""
         check_column(name, columns, path, parameter=f"column_types{option}")
+
+
+def check_column(
+    name: str, columns: Collection[str], path: str | PathLike[str], *, parameter: str
+) -> None:
+    """Raise unless ``name`` is one of ``columns``, and suggest the closest one."""
+    if name not in columns:
+        dots = ["..."] if len(columns) > _MAX_LISTED else []
+        listed = ", ".join([*list(columns)[:_MAX_LISTED], *dots])
+        raise ValueError(
+            f"{parameter} must be a column of {path}, which has {listed}: got {name!r}. "
+            f"{suggestion(name, columns)}"
+        )
+
+
+def _check_distinct(names: Collection[str], path: Path) -> None:
+    repeated = next((name for name in names if list(names).count(name) > 1), None)
+    if repeated is not None:
+        raise ValueError(
+            f"Columns must have different names: {path} has {repeated!r} more than once. Rename "
+            "one; the first line of a CSV file must name the columns."
+        )
 
 
 def way_out(name: str, other: Literal["text", "left_out"]) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import csv
 
-from skliquid.datasets.csv_dialect import FIRST_BYTES, MISSING, Dialect, GivenDialect, find_dialect
 from skliquid.streams.column_types import (
     ARROW_TYPES,
     ColumnTypes,
@@ -16,6 +15,7 @@ from skliquid.streams.column_types import (
     reason,
     way_out,
 )
+from skliquid.streams.csv_dialect import FIRST_BYTES, MISSING, Dialect, GivenDialect, find_dialect
 
 _BLOCK = 1 << 20
 _FIRST_BLOCK = 8 << 20  # bytes from which the types of columns are inferred

@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
-from skliquid.datasets.csv_dialect import Dialect, GivenDialect
 from skliquid.streams.column_types import ColumnType, ColumnTypes, cast_columns, check_chosen
+from skliquid.streams.csv_dialect import Dialect, GivenDialect
 from skliquid.streams.csv_format import CsvFormat
 from skliquid.streams.file_paths import data_paths, format_of
 

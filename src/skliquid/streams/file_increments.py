@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from skliquid.datasets.csv_dialect import GivenDialect
 from skliquid.delegation.arrays import Floats
 from skliquid.delegation.increments import slices
 from skliquid.presets import MAX_INCREMENTS, MIN_INCREMENT_ROWS
 from skliquid.streams.column_encoding import Encoding
 from skliquid.streams.column_types import ARROW_TYPES, ColumnType, ColumnTypes
+from skliquid.streams.csv_dialect import GivenDialect
 from skliquid.streams.data_files import DataFiles, Locate
 from skliquid.streams.target_labels import (
     check_known,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from skliquid.datasets.csv_dialect import GivenDialect
+from skliquid.streams.csv_dialect import GivenDialect
 from skliquid.streams.csv_format import CsvFormat
 from skliquid.streams.parquet_format import ParquetFormat
 

@@ -11,13 +11,13 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from skliquid import __version__, presets
-from skliquid.datasets.csv_dialect import GivenDialect
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.files.atomic_write import remove_leftovers
 from skliquid.files.container import ModelFileError
 from skliquid.files.saving import digest, serialize, write
 from skliquid.mechanisms import JustFastEnough
 from skliquid.streams.column_types import ColumnType
+from skliquid.streams.csv_dialect import GivenDialect
 from skliquid.streams.file_increments import SAMPLE_SIZE, Increments, check_integer, increments_from
 from skliquid.streams.file_paths import check_output, data_paths
 from skliquid.streams.lock import check_owner, file_lock

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from skliquid.datasets.csv_dialect import GivenDialect
-from skliquid.datasets.table import check_column
 from skliquid.delegation.arrays import Floats
 from skliquid.delegation.storable import Array, Classes, Count, require, storable
 from skliquid.delegation.votes import winner
@@ -22,7 +20,13 @@ from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.files.container import ModelFileError
 from skliquid.files.saving import load, save
 from skliquid.streams.column_encoding import Encoding, Unseen, find_unseen
-from skliquid.streams.column_types import ColumnType, ColumnTypes, booleans_as_text
+from skliquid.streams.column_types import (
+    ColumnType,
+    ColumnTypes,
+    booleans_as_text,
+    check_column,
+)
+from skliquid.streams.csv_dialect import GivenDialect
 from skliquid.streams.data_files import DataFiles
 
 _ROWS_AT_ONCE = 8192

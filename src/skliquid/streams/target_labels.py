@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from skliquid.datasets.table import check_column
-from skliquid.streams.column_types import ARROW_TYPES, ColumnType
+from skliquid.streams.column_types import ARROW_TYPES, ColumnType, check_column
 from skliquid.streams.data_files import DataFiles, Locate
 
 _MAX_CLASSES = 1000

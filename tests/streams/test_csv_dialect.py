@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skliquid.datasets.csv_dialect import (
+from skliquid.streams.csv_dialect import (
     SEPARATORS,
     Dialect,
     GivenDialect,
     find_dialect,
-    with_decimal_points,
 )
 
 
@@ -123,8 +122,3 @@ def test_the_first_line_of_excel_names_the_separator():
 def test_what_cannot_be_a_dialect_is_refused(options, message):
     with pytest.raises(ValueError, match=message):
         GivenDialect(**options).validate()
-
-
-def test_only_columns_of_numbers_get_decimal_points():
-    assert with_decimal_points(("3,14", "", "-2")) == ("3.14", "", "-2")
-    assert with_decimal_points(("3,14", "1,2,3")) == ("3,14", "1,2,3")

@@ -163,9 +163,3 @@ def _evidence(column: Sequence[str], mark: str) -> float:
     if not all(map(_LIKE_THOUSANDS.fullmatch, marked)):
         return 1
     return 0.5 if len(marked) == len(cells) else 0
-
-
-def with_decimal_points(column: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a column with points for decimal commas, if all its values are such numbers."""
-    are_numbers = all(cell in MISSING or _NUMBERS[","].fullmatch(cell) for cell in column)
-    return tuple(cell.replace(",", ".") for cell in column) if are_numbers else column
