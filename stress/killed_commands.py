@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from trainings import digests, rows, sees_each_row_once
 
-from skliquid.cli.train import train
+from skliquid.cli.commands import train
 from skliquid.streams import load_model
 
 SKLIQUID = [sys.executable, "-m", "skliquid.cli"]

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from skliquid.cli.app import app_for
+from skliquid.cli.commands import skliquid_app
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def type_in(tmp_path, monkeypatch, files_of_people):
 
     def typed(*words, code=0):
         words = [str(word) for word in words]
-        done = CliRunner().invoke(app_for(words), words, catch_exceptions=False)
+        done = CliRunner().invoke(skliquid_app(), words, catch_exceptions=False)
         assert done.exit_code == code, done.output
         said = done.output
         return re.sub(r"\x1b\[[\d;]*m", "", said)

@@ -18,7 +18,7 @@ class Signalling:
             os.kill(os.getpid(), {number})
 
 sys.meta_path.insert(0, Signalling())
-sys.argv = ["skliquid", "train", "--help"]
+sys.argv = ["skliquid", "predict", "model", "rows.csv"]
 from skliquid.cli import main
 main()
 """

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 
 def test_lists(type_in, monkeypatch, tmp_path):
     monkeypatch.setenv("SKLIQUID_DATA_HOME", str(tmp_path / "home"))
@@ -32,4 +34,16 @@ def test_without_the_extra_a_sentence_names_it():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    assert "pip install 'skliquid[stream]'" in done.stderr
+    assert "pip install '.[stream]'" in done.stderr
+
+
+@pytest.mark.parametrize("words", [["--help"], ["train", "--help"]])
+def test_help_imports_only_the_command_line(words):
+    code = (
+        f"import sys; sys.argv = ['skliquid', *{words}]; from skliquid.cli import main\n"
+        "try:\n    main()\nfinally:\n"
+        "    print({'numpy', 'pandas', 'pyarrow', 'sklearn'} & set(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Usage" in done.stdout
+    assert done.stderr == "set()\n"

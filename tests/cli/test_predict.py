@@ -11,7 +11,7 @@ from pyarrow.csv import CSVWriter
 from small_disk import small_disk
 
 from skliquid import LiquidEnsembleClassifier, train_on
-from skliquid.cli import predict
+from skliquid.cli import reports
 
 
 @pytest.fixture(scope="module")
@@ -182,7 +182,7 @@ def test_predictions_that_end_early_leave_nothing(
     class Writer(CSVWriter):
         write_table = fail
 
-    monkeypatch.setitem(predict._WRITERS, ".csv", Writer)
+    monkeypatch.setitem(reports.WRITERS, ".csv", Writer)
     assert re.search(said, type_in("predict", "model", "people.csv", "--out", "out.csv", code=code))
     assert not list(tmp_path.glob("*out.csv*"))
 

@@ -201,7 +201,7 @@ def test_a_lack_of_memory_is_reported(type_in, monkeypatch):
     def train_on(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("skliquid.cli.train.train_on", train_on)
+    monkeypatch.setattr("skliquid.streams.train_on", train_on)
     assert "not enough memory" in type_in("train", "people.csv", "--target", "ill", code=2)
 
 
@@ -248,7 +248,7 @@ def test_a_restart_removes_the_checkpoint_only_when_training_starts(type_in, tmp
 )
 def test_outputs_are_checked_before_training(type_in, tmp_path, words, said, monkeypatch):
     (tmp_path / "folder").mkdir()
-    monkeypatch.setattr("skliquid.cli.train.train_on", None)
+    monkeypatch.setattr("skliquid.streams.train_on", None)
     assert said in type_in("train", "people.csv", "--target", "ill", *words, code=2)
 
 
@@ -325,7 +325,7 @@ def test_the_version_is_printed(type_in):
 
 
 def test_commands_report_which_extra_they_need(type_in, monkeypatch):
-    monkeypatch.setitem(sys.modules, "skliquid.streams", None)
-    monkeypatch.delitem(sys.modules, "skliquid.cli.train")
-    assert "pip install 'skliquid[stream]'" in type_in("train", code=1)
-    assert "Needs the extra stream, which is not installed." in type_in("--help")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    message = "skliquid train needs pyarrow, which is not installed (extra 'stream'): pip install"
+    assert message in type_in("train", code=1)
+    assert type_in("--help").count("Needs the extra stream, which is not installed.") == 2

@@ -3,18 +3,14 @@
 import sys
 
 from skliquid.cli.ending import end_at_once, handle
+from skliquid.validation.checks import missing_extra
 
 
 def main() -> None:
     """Run the command that was typed."""
-    handle(end_at_once)  # the imports below take a second or two
+    handle(end_at_once)  # imports take some time
     try:
-        from skliquid.cli.app import app_for
-
-        app = app_for(sys.argv[1:])
+        from skliquid.cli.commands import skliquid_app
     except ImportError as error:
-        sys.exit(
-            f"The commands of skliquid need {error.name}, which is not installed: "
-            "pip install 'skliquid[stream]'."
-        )
-    app()
+        sys.exit(str(missing_extra("The command line", error.name, "stream")))
+    skliquid_app()()

@@ -1,24 +1,62 @@
-"""Progress of ``skliquid train``, and the figures and the confusion table that it prints."""
+"""Reports: progress, figures and tables that commands print, and the predictions they write."""
 
-from collections.abc import Iterator
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from time import perf_counter
 from types import FrameType
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
+from pyarrow.csv import CSVWriter
+from pyarrow.parquet import ParquetWriter
 from rich.console import Console
 from rich.progress import BarColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
+from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
-from skliquid.cli.csv_options import listed
 from skliquid.cli.ending import Stopped, handled
+from skliquid.files.atomic_write import atomic_write
 from skliquid.streams import Progress, StreamedModel
+from skliquid.streams.column_encoding import UnseenCount
+from skliquid.streams.csv_dialect import Dialect, GivenDialect
+from skliquid.streams.csv_format import CsvFormat
+from skliquid.streams.file_paths import check_output, format_of
+from skliquid.streams.model import Predictions
+
+WRITERS: dict[str, Any] = {".csv": CSVWriter, ".parquet": ParquetWriter}
+"""Writers of predictions, by the ending of a file."""
 
 _MAX_CLASSES = 10
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+
+
+def unusual_dialect(paths: Sequence[Path], given: GivenDialect) -> str | None:
+    """Return how the first CSV file is read, if not with commas, decimal points and UTF-8."""
+    reader = format_of(paths, given)
+    dialect = reader.dialect(paths[0]) if isinstance(reader, CsvFormat) else Dialect()
+    notes = []
+    if dialect.separator != ",":
+        notes.append(f"{_SEPARATORS.get(dialect.separator, repr(dialect.separator))} between cells")
+    if dialect.decimal != ".":
+        notes.append("decimal commas")
+    if dialect.encoding != "utf-8":
+        notes.append(dialect.encoding.upper())
+    return f"{paths[0]} is read with {', '.join(notes)}." if notes else None
+
+
+def listed(columns: Iterable[str]) -> str:
+    """Return the names of columns as text."""
+    return ", ".join(name or "a column without a name" for name in columns)
+
+
+# Training
 
 
 class TrainingProgress:
@@ -75,6 +113,14 @@ class TrainingProgress:
         self.bar.reset(self.task, total=None, description=text, state="")
 
 
+def print_results(console: Console, trained: StreamedModel, seconds: float) -> None:
+    """Print the size, cost and accuracy of the trained model."""
+    console.print(summary(trained, seconds), soft_wrap=True)
+    if trained.confusion is not None and (score := held_out_summary(trained)):
+        console.print(score, soft_wrap=True)
+        console.print(confusion_table(trained.confusion, trained.classes))
+
+
 def summary(model: StreamedModel, seconds: float) -> str:
     """Return the size, cost and accuracy of the trained model in a few sentences."""
     ensemble, n_left = model.ensemble, len(model.ensemble.estimator_weights_)
@@ -129,3 +175,75 @@ def _groups(counts: NDArray[np.int64], classes: NDArray[Any]) -> tuple[list[str]
     groups = np.full(len(classes), len(most))
     groups[most] = np.arange(len(most))
     return names, groups
+
+
+# Predictions
+
+
+def prediction_status(console: Console, out: Path | None) -> Status:
+    """Return the progress display, or a silent one if predictions are printed to the terminal."""
+    are_printed = out is None and sys.stdout.isatty()
+    return Console(quiet=True).status("") if are_printed else console.status("Loading the model")
+
+
+def check_out(out: Path, inputs: Sequence[Path]) -> None:
+    """Raise unless predictions can be written to ``out``, which is none of ``inputs``."""
+    if out.suffix.lower() not in WRITERS:
+        raise ValueError(f"--out must end in {' or '.join(WRITERS)}: got {out}. Rename it.")
+    check_output(out, inputs, name="--out")
+
+
+def prediction_table(part: Predictions, labels: Sequence[str]) -> pa.Table:
+    """Return the ids and predictions of some rows, and the probabilities of ``labels``."""
+    columns = {f"proba_{label}": part.probabilities[:, k] for k, label in enumerate(labels)}
+    predicted = pa.table({"prediction": part.classes} | columns)
+    for name in part.ids.column_names:
+        if name in predicted.column_names:
+            raise ValueError(
+                f"--id must not be the name of a column of the output: got {name!r}. Rename it in "
+                "the data."
+            )
+    columns = {name: part.ids[name] for name in part.ids.column_names}
+    return pa.table(columns | {name: predicted[name] for name in predicted.column_names})
+
+
+@contextmanager
+def table_writer(out: Path | None, schema: pa.Schema) -> Iterator[Callable[[pa.Table], None]]:
+    """Yield a function that writes tables; ``out`` appears only after everything is written."""
+    if out is None:
+        with CSVWriter(sys.stdout.buffer, schema) as screen:
+            yield screen.write_table
+        return
+    with atomic_write(out) as file, WRITERS[out.suffix.lower()](file, schema) as writer:
+        yield writer.write_table
+
+
+class PredictionSummary:
+    """Counts of all predictions so far, in memory that does not grow with them."""
+
+    def __init__(self) -> None:
+        self.totals: Counter[str] = Counter()
+        self.unseen: dict[str, UnseenCount] = {}
+        self.start = perf_counter()
+
+    def add(self, part: Predictions) -> None:
+        """Count some more rows."""
+        self.totals.update(rows=len(part.classes), labelled=part.n_labelled)
+        self.totals.update(correct=part.n_correct, unknown=part.n_unknown)
+        for name, unseen in part.unseen.items():
+            self.unseen.setdefault(name, UnseenCount()).add(unseen)
+
+    def speed(self) -> str:
+        """Return the number of rows so far and the rows per second."""
+        speed = self.totals["rows"] / (perf_counter() - self.start)
+        return f"{self.totals['rows']:,} rows, {speed:,.0f} per second"
+
+    def lines(self) -> list[str]:
+        """Return the final report: totals, then one line per column with unseen categories."""
+        parts = [f"{self.totals['rows']:,} rows in {perf_counter() - self.start:.1f} s."]
+        if n_labelled := self.totals["labelled"]:
+            share = self.totals["correct"] / n_labelled
+            parts.append(f"Accuracy on the {n_labelled:,} rows with a label: {share:.4f}.")
+        if self.totals["unknown"]:
+            parts.append(f"{self.totals['unknown']:,} labels are not a class of the model.")
+        return [" ".join(parts), *(f"{name}: {self.unseen[name]}." for name in self.unseen)]

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from skliquid.cli.ending import Stopped
-from skliquid.cli.training_report import TrainingProgress, confusion_table
+from skliquid.cli.reports import TrainingProgress, confusion_table
 from skliquid.streams import Progress
 
 

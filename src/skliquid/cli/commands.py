@@ -1,0 +1,358 @@
+"""Commands of ``skliquid``: their options, and what each does.
+
+Modules that take long to import are imported by the command that needs them.
+"""
+
+import csv
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
+
+import typer
+from typer import Argument, BadParameter, Option
+
+from skliquid import __version__
+from skliquid.cli.ending import Stopped, refusing
+from skliquid.validation.checks import missing_extra, suggestion
+
+if TYPE_CHECKING:
+    from skliquid.streams.column_types import ColumnType
+
+_TYPED = {"tab": "\t", "\\t": "\t"}
+
+
+def _separator(text: str) -> str:
+    return _TYPED.get(text, text)
+
+
+Separator: TypeAlias = Annotated[
+    Any,
+    Option(
+        "--sep",
+        parser=_separator,
+        metavar="CHARACTER",
+        help="Between the cells of CSV files, such as ';' or 'tab'; found by default.",
+    ),
+]
+Decimal: TypeAlias = Annotated[
+    str | None,
+    Option(metavar="MARK", help="The decimal mark of CSV files, ',' or '.'; found by default."),
+]
+Encoding: TypeAlias = Annotated[
+    str | None,
+    Option(metavar="NAME", help="Of CSV files, such as cp1252; UTF-8 or UTF-16 by default."),
+]
+
+
+# skliquid train
+
+
+def _size(text: str) -> int | str:
+    """Return a number of representatives, or "auto"."""
+    if text == "auto":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise BadParameter(f"must be 1 or more, or 'auto': got {text!r}. Give a number like 5.")
+    return int(text)
+
+
+def train(
+    data: Annotated[Path, Argument(help="A Parquet, CSV or TSV file, or a folder of them.")],
+    *,
+    target: Annotated[str, Option(help="The column that holds the classes.")],
+    model: Annotated[Path | None, Option(help="Where to write the model.")] = None,
+    mechanism: Annotated[
+        str, Option(help="Who delegates to whom; 'skliquid mechanisms' lists them.")
+    ] = "proportional_weighted",
+    increment_size: Annotated[
+        int | None, Option(min=1, help="Rows between delegations; 1000, or fewer in small files.")
+    ] = None,
+    n_estimators: Annotated[int, Option(min=1, help="Voters at the start.")] = 24,
+    n_final: Annotated[
+        Any, Option(parser=_size, metavar="N", help="Representatives at the end, or 'auto'.")
+    ] = "5",
+    seed: Annotated[int, Option(min=0, max=2**32 - 1, help="The same seed, the same model.")] = 0,
+    sample_size: Annotated[
+        int, Option(min=1, help="First rows, to which scaling and encoding are fitted.")
+    ] = 10_000,
+    classes: Annotated[
+        str | None, Option(help="All classes: 'a,b,\"c, d\"'; without it the target is read first.")
+    ] = None,
+    class_weight: Annotated[
+        str | None, Option(help="'balanced': all classes count the same, however rare.")
+    ] = None,
+    text: Annotated[list[str] | None, Option(help="A column of numbers that are codes.")] = None,
+    number: Annotated[list[str] | None, Option(help="A column to read as numbers.")] = None,
+    leave_out: Annotated[list[str] | None, Option(help="A column not to train on.")] = None,
+    id_column: Annotated[
+        list[str] | None,
+        Option("--id", help="A column not to train on, which 'predict' keeps in its output."),
+    ] = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    test_size: Annotated[
+        float,
+        Option(
+            min=0,
+            max=0.9,
+            help="Share of rows, at most some 10,000, held out to score the model; 0 for none.",
+        ),
+    ] = 0.1,
+    replay: Annotated[
+        Path | None, Option(help="An HTML file that replays the training in a browser.")
+    ] = None,
+    checkpoint: Annotated[
+        Path | None, Option(help="Where to keep what is learned; MODEL.checkpoint by default.")
+    ] = None,
+    every: Annotated[int, Option(min=1, help="Increments between checkpoints.")] = 100,
+    resume: Annotated[
+        bool, Option("--resume", help="Continue from the checkpoint, if there is one.")
+    ] = False,
+    restart: Annotated[
+        bool, Option("--restart", help="Discard the checkpoint, and start from scratch.")
+    ] = False,
+    n_jobs: Annotated[int, Option("--jobs", help="Threads; -1 for all cores.")] = 1,
+) -> None:
+    """Train an ensemble in one pass over a file or folder, however large (out of core).
+
+    Random rows are held out: they are never trained on, and score the model at the end.
+
+    Ctrl-C stops cleanly; the same command with --resume continues from the checkpoint.
+    """
+    from rich.console import Console
+
+    from skliquid.cli.reports import TrainingProgress, print_results, unusual_dialect
+    from skliquid.ensemble import LiquidEnsembleClassifier
+    from skliquid.mechanisms import MECHANISMS
+    from skliquid.streams import train_on
+    from skliquid.streams.csv_dialect import GivenDialect
+    from skliquid.streams.file_paths import check_output, data_paths, default_name
+    from skliquid.streams.lock import file_lock
+
+    console = Console(markup=False, emoji=False)  # names are printed as they are
+    out = model or Path(default_name(data))
+    display = TrainingProgress(console)
+    start = perf_counter()
+    with refusing(console), display.shown(), ExitStack() as contexts:
+        if mechanism not in MECHANISMS:
+            raise ValueError(
+                f"--mechanism must be one of {', '.join(MECHANISMS)}: got {mechanism!r}. "
+                f"{suggestion(mechanism, MECHANISMS)}"
+            )
+        labels = None if classes is None else next(csv.reader([classes], skipinitialspace=True))
+        inputs = data_paths(data)
+        check_output(out, inputs, name="--model")
+        checkpoint = checkpoint or out.with_name(out.name + ".checkpoint")
+        check_output(checkpoint, [*inputs, out], name="--checkpoint")
+        if replay is not None:
+            check_output(replay, [*inputs, out, checkpoint], name="--replay")
+        if note := unusual_dialect(inputs, GivenDialect(sep, decimal, encoding)):
+            console.print(note, soft_wrap=True)
+        contexts.enter_context(file_lock(out))
+        try:
+            trained = train_on(
+                data,
+                target=target,
+                ensemble=LiquidEnsembleClassifier(
+                    mechanism=mechanism,
+                    n_estimators=n_estimators,
+                    n_final=n_final,
+                    class_weight=class_weight,
+                    n_jobs=n_jobs,
+                    random_state=seed,
+                ),
+                increment_size=increment_size,
+                classes=labels,
+                column_types=_column_types(
+                    text=text, number=number, left_out=leave_out, id=id_column
+                ),
+                sample_size=sample_size,
+                test_size=test_size,
+                separator=sep,
+                decimal=decimal,
+                encoding=encoding,
+                checkpoint=checkpoint,
+                resume=resume,
+                restart=restart,
+                every=every,
+                report=display.report,
+            )
+            trained.save(out)
+        except Stopped as stopped:
+            if checkpoint.exists():
+                stopped.text += " Run the same command with --resume to resume."
+            raise
+        checkpoint.unlink(missing_ok=True)
+        if replay is not None:
+            from skliquid.plotting.replay import replay as write_replay  # only here, for memory
+
+            display.say("Writing the replay")
+            write_replay(trained.ensemble, replay)
+    print_results(console, trained, perf_counter() - start)
+    written = [f"Model: {out}"] if replay is None else [f"Replay: {replay}", f"Model: {out}"]
+    console.print(". ".join(written), soft_wrap=True)
+
+
+def _column_types(**columns: Sequence[str] | None) -> dict[str, "ColumnType"]:
+    column_types: dict[str, ColumnType] = {}
+    for column_type, names in columns.items():
+        for name in names or ():
+            if column_types.setdefault(name, cast("ColumnType", column_type)) != column_type:
+                raise ValueError(
+                    "--text, --number, --leave-out and --id must name different columns: got "
+                    f"{name!r} twice. Choose one."
+                )
+    return column_types
+
+
+# skliquid predict
+
+
+def predict(
+    model: Annotated[Path, Argument(help="A file that 'skliquid train' wrote.")],
+    data: Annotated[Path, Argument(help="A Parquet, CSV or TSV file, or a folder of them.")],
+    *,
+    out: Annotated[Path | None, Option(help="A .csv or .parquet file; default: stdout.")] = None,
+    proba: Annotated[bool, Option("--proba", help="Also write the class probabilities.")] = False,
+    id_column: Annotated[
+        list[str] | None,
+        Option("--id", help="A column to keep in the output; by default those of 'train --id'."),
+    ] = None,
+    sep: Separator = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+) -> None:
+    """Predict the class of each row, and report the accuracy if the target is there."""
+    from rich.console import Console
+
+    from skliquid.cli import reports
+    from skliquid.streams import load_model
+    from skliquid.streams.csv_dialect import GivenDialect
+    from skliquid.streams.file_paths import data_paths
+
+    console = Console(stderr=True, markup=False, emoji=False)
+    summary = reports.PredictionSummary()
+    with refusing(console), reports.prediction_status(console, out) as status:
+        inputs, given = data_paths(data), GivenDialect(sep, decimal, encoding)
+        if out is not None:
+            reports.check_out(out, [model, *inputs])
+        trained = load_model(model)
+        status.update("Reading the first rows")
+        parts = trained.predictions(data, ids=id_column or None, **given._asdict())
+        ids = set(id_column or ())
+        unused = [name for name in trained.unused(data, **given._asdict()) if name not in ids]
+        ignored = f"Ignored: {reports.listed(unused)}." if unused else None
+        for note in filter(None, (reports.unusual_dialect(inputs, given), ignored)):
+            console.print(note, soft_wrap=True)
+        labels = [str(label) for label in trained.ensemble.classes_] if proba else []
+        first = next(parts)
+        schema = reports.prediction_table(first, labels).schema
+        with reports.table_writer(out, schema) as write:
+            for part in chain([first], parts):
+                write(reports.prediction_table(part, labels).cast(schema))
+                summary.add(part)
+                status.update(summary.speed())
+    for line in summary.lines():
+        console.print(line, soft_wrap=True)
+
+
+# skliquid datasets, skliquid mechanisms
+
+
+def datasets() -> None:
+    """List the paper's datasets, and which of them are installed."""
+    from skliquid.datasets import DATASET_NAMES
+
+    columns = ("name", "rows", "features", "categorical", "missing", "classes")
+    _print_list("The paper's datasets: UCI, CC BY 4.0", columns, map(_dataset_row, DATASET_NAMES))
+
+
+def _dataset_row(name: str) -> list[str]:
+    from skliquid.datasets import available_datasets, load_dataset
+
+    if name not in available_datasets():
+        return [name, *["-"] * 4, "not here; downloaded when first loaded"]
+    data = load_dataset(name)
+    classes = ", ".join(f"{label}: {count}" for label, count in data.class_counts.items())
+    n_categorical = data.column_types.count("categorical")
+    return [name, *map(str, (data.n_rows, data.n_features, n_categorical, data.n_missing)), classes]
+
+
+def mechanisms() -> None:
+    """List the delegation mechanisms."""
+    from skliquid.mechanisms import MECHANISMS
+
+    rows = [
+        [
+            name,
+            _first_line(mechanism.selection),
+            _first_line(mechanism.probability),
+            _first_line(mechanism.returns) if mechanism.returns else "No voter.",
+        ]
+        for name, mechanism in MECHANISMS.items()
+    ]
+    _print_list("Mechanisms", ["name", "who delegates", "to whom", "who returns"], rows)
+
+
+def _first_line(function: object) -> str:
+    return (function.__doc__ or "").strip().splitlines()[0].partition(": the paper's")[0]
+
+
+def _print_list(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table without cutting text: folded on a screen, at full width in a pipe."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column, overflow="fold", no_wrap=column == columns[0])
+    for row in rows:
+        table.add_row(*row)
+    screen = Console()
+    (screen if screen.is_terminal else Console(width=10_000)).print(table)
+
+
+# All of them
+
+_STREAM = ("pandas", "pyarrow", "rich", "safetensors")
+COMMANDS: dict[Callable[..., None], Sequence[str]] = {
+    train: _STREAM,
+    predict: _STREAM,
+    datasets: ("pandas", "rich"),
+    mechanisms: ("rich",),
+}
+"""Commands, and the packages of the extra ``stream`` that they need."""
+
+
+def skliquid_app() -> typer.Typer:
+    """Return the commands."""
+    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+    app.callback(invoke_without_command=True)(_skliquid)
+    for command, packages in COMMANDS.items():
+        missing = next((package for package in packages if find_spec(package) is None), None)
+        app.command(command.__name__)(_refused(command, missing) if missing else command)
+    return app
+
+
+def _skliquid(
+    *, version: Annotated[bool, Option("--version", help="Print the version.")] = False
+) -> None:
+    """Ensembles that prune themselves while they train."""
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+def _refused(command: Callable[..., None], package: str) -> Callable[[], None]:
+    def refused() -> None:
+        """Needs the extra stream, which is not installed."""
+        feature = f"skliquid {command.__name__}"
+        typer.echo(missing_extra(feature, package, "stream"), err=True)
+        raise typer.Exit(1)
+
+    return refused
