@@ -56,6 +56,18 @@ def test_threads_that_predict_at_once_get_the_bits_of_one(digits, n_jobs):
         assert np.array_equal(one, other)
 
 
+@pytest.mark.parametrize("voting", ["hard", "soft"])
+def test_log_probabilities_are_those_of_scikit_learn(binary, voting):
+    X, y = binary
+    pruned = prune(RandomForestClassifier(10, random_state=0).fit(X, y), X, y, n_final=3)
+    ensemble = small(voting=voting).fit(X, y)
+    assert voting == "soft" or (ensemble.predict_proba(X) == 0).any()
+    for classifier in (ensemble, pruned):
+        with np.errstate(divide="ignore"):  # scikit-learn warns of zeros; here it is silent
+            expected = np.log(classifier.predict_proba(X))
+        assert np.array_equal(classifier.predict_log_proba(X), expected)
+
+
 @pytest.mark.parametrize("voting", VOTINGS)
 def test_the_decision_function_is_the_log_odds(binary, multiclass, voting):
     ensemble = small(voting=voting).fit(*binary)

@@ -35,6 +35,14 @@ def fitted(kind, n_classes=3, **parameters):
     return made(kind, **parameters).fit(X, y)
 
 
+@both_kinds
+def test_log_probabilities_are_minus_infinity_for_zeros(kind):
+    X, _, _ = mixed_table(n_classes=3)
+    voter = fitted(kind)
+    assert np.array_equal(np.exp(voter.predict_log_proba(X)) == 0, voter.predict_proba(X) == 0)
+    np.testing.assert_allclose(np.exp(voter.predict_log_proba(X)), voter.predict_proba(X))
+
+
 # scikit-learn's checks
 
 

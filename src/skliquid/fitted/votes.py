@@ -136,6 +136,22 @@ class FittedVotes(ABC):
         """
         return self._probabilities(self._ready(), self._check_X(X, self._voting.method))
 
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            Logarithms in the order of ``classes_``; ``-inf`` for a probability of zero.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def decision_function(self, X: Any) -> Floats:
         """Return the log-odds of the second class; with more classes, of each against the others.
 

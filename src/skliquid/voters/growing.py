@@ -144,6 +144,22 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         found: Floats = self.probabilities([self], self._check_X(X), self._n_threads)[0]
         return found
 
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        log_probabilities : ndarray of shape (n_samples, n_classes)
+            Logarithms in the order of ``classes_``; ``-inf`` for a probability of zero.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class; in a tie the first in sorted order.
 
