@@ -49,10 +49,11 @@ from skliquid.training import Rules, Training, finish, train
 from skliquid.validation import parameters
 from skliquid.validation.input import (
     check_eval_set,
-    check_rows,
+    check_sample_weight,
     check_take_weights,
     check_two_classes,
     check_X,
+    check_X_y,
     encode,
     warn_if_one_class_wins,
     warn_if_unscaled,
@@ -568,8 +569,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
 
     def _check_rows(self, X: Any, y: Any, sample_weight: Any, *, n_seen: int) -> Rows:
         """Return validated rows, numbered from ``n_seen``."""
-        estimators, is_first = self._estimators(), n_seen == 0
-        X, y, weights = check_rows(self, X, y, sample_weight, estimators, reset=is_first)
+        X, y = check_X_y(self, X, y, reset=n_seen == 0)
+        weights = check_sample_weight(sample_weight, X, self._estimators())
         return Rows(X, y, weights, range(n_seen, n_seen + len(y)))
 
     def _check_more_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:

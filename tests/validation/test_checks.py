@@ -5,7 +5,6 @@ from skliquid.validation.checks import (
     check_count,
     check_n_final,
     check_number,
-    closest,
     missing_extra,
     suggestion,
 )
@@ -44,10 +43,10 @@ def test_no_more_than_all_voters_can_remain():
 def test_the_closest_name_is_suggested_whatever_its_case():
     assert suggestion("maxx", ["max", "random"]) == "Did you mean 'max'?"
     assert suggestion("zzz", ["max", "random"]) == "Choose one of them."
-    assert closest(" CLASS", ["age", "Class"]) == "Class"
-    assert closest("clas", ["age", " class "]) == " class "
-    assert closest("age", ["AGE", "TOWN"]) == "AGE"
-    assert closest(5, ["max"]) is None
+    assert suggestion(" CLASS", ["age", "Class"]) == "Did you mean 'Class'?"
+    assert suggestion("clas", ["age", " class "]) == "Did you mean ' class '?"
+    assert suggestion("age", ["AGE", "TOWN"]) == "Did you mean 'AGE'?"
+    assert suggestion(5, ["max"]) == "Choose one of them."
 
 
 def test_a_missing_package_is_an_error_that_says_how_to_install_it():

@@ -1,5 +1,6 @@
 """DaskPool: voters on the workers of a Dask cluster."""
 
+import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.dask import connection
-from skliquid.dask.shard import build_shard, deserialize, versions
+from skliquid.dask.shard import build_shard, versions
 from skliquid.dask.sharded_pool import ShardedPool
 from skliquid.diversity import VoterSpec
 from skliquid.pools.capabilities import sees_rows_once
@@ -98,7 +99,7 @@ class DaskPool:
     def send(self, value: Any) -> tuple[Any, int]:
         """Return a future of ``value`` as it is now, and its number of bytes."""
         data = connection.serialize(value)  # sent in a task: scattered data is lost with its worker
-        return self.submit(deserialize, [(data,)])[0], len(data)
+        return self.submit(pickle.loads, [(data,)])[0], len(data)
 
     def fetch(self, futures: Sequence[Any]) -> list[Any]:
         """Wait for ``futures`` and return their results, or raise a clear error."""

@@ -25,11 +25,6 @@ class Shard(NamedTuple):
     visits: int = 0
 
 
-def deserialize(data: bytes) -> Any:
-    """Return the object in ``data``: rows, or a shard."""
-    return pickle.loads(data)
-
-
 def versions() -> dict[str, str]:
     """Return the versions of packages on which the bits of a voter may depend."""
     return {name: sys.modules[name].__version__ for name in ("skliquid", "sklearn", "numpy")}
@@ -44,7 +39,7 @@ def build_shard(options: bytes, needed: dict[str, str]) -> Shard:
                 f"{platform.node()} has {name} {version}, not {needed[name]}. Install the same "
                 "version there and restart the workers."
             )
-    return Shard(pool_for(**deserialize(options)))
+    return Shard(pool_for(**pickle.loads(options)))
 
 
 def keep_voters(shard: Shard, voters: Voters | None, training_is_over: bool = False) -> Shard:

@@ -42,7 +42,9 @@ def _with_lines(
         now = perf_counter()
         if now - last >= SECONDS_BETWEEN_MESSAGES:
             last = now
-            print_line(f"{_state(training)} of {n_increments}, {now - started:.0f} s")
+            state = f"{_voters_left(training)}, {training.record.cost.total:,} sample visits"
+            t = f"increment {training.record.n_increments} of {n_increments}"
+            print_line(f"{state}, {t}, {now - started:.0f} s")
 
 
 def _new_bar() -> Any:
@@ -63,13 +65,6 @@ def print_line(message: str) -> None:
     """Print a line at once, as scikit-learn does when it is verbose."""
     sys.stdout.write(f"[skliquid] {message}\n")
     sys.stdout.flush()
-
-
-def _state(training: Training) -> str:
-    return (
-        f"{_voters_left(training)}, {training.record.cost.total:,} sample visits, "
-        f"increment {training.record.n_increments}"
-    )
 
 
 def _voters_left(training: Training) -> str:

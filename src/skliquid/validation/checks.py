@@ -32,23 +32,17 @@ def check_n_final(n_final: int, n_voters: int, *, limit: str) -> None:
         )
 
 
-def closest(name: object, choices: Iterable[str]) -> str | None:
-    """Return the choice that ``name`` may be a misspelling of, or None; case does not matter.
+def suggestion(name: object, choices: Iterable[str]) -> str:
+    """Return a question with the closest of ``choices``, or the advice to choose one of them.
 
     Examples
     --------
-    >>> closest("Twon", ["age", "town"]), closest("xyz", ["age", "town"])
-    ('town', None)
+    >>> suggestion("Twon", ["age", "town"]), suggestion("xyz", ["age", "town"])
+    ("Did you mean 'town'?", 'Choose one of them.')
     """
     spellings = {choice.strip().casefold(): choice for choice in choices}
     nearest = get_close_matches(str(name).strip().casefold(), spellings, n=1)
-    return spellings[nearest[0]] if nearest else None
-
-
-def suggestion(name: object, choices: Iterable[str]) -> str:
-    """Return a question with the closest of ``choices``, or the advice to choose one of them."""
-    nearest = closest(name, choices)
-    return "Choose one of them." if nearest is None else f"Did you mean {nearest!r}?"
+    return f"Did you mean {spellings[nearest[0]]!r}?" if nearest else "Choose one of them."
 
 
 def missing_extra(feature: str, package: str | None, extra: str) -> ImportError:

@@ -54,20 +54,6 @@ def check_X_y(ensemble: Any, X: Any, y: Any, *, reset: bool = False) -> tuple[An
     return X, y
 
 
-def check_rows(
-    ensemble: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    estimators: Sequence[Any],
-    *,
-    reset: bool = False,
-) -> tuple[Any, NDArray[Any], NDArray[np.float64] | None]:
-    """Return rows, labels and weights as arrays; None if all rows count the same."""
-    X, y = check_X_y(ensemble, X, y, reset=reset)
-    return X, y, check_sample_weight(sample_weight, X, estimators)
-
-
 def check_sample_weight(
     sample_weight: Any, X: Any, estimators: Sequence[Any]
 ) -> NDArray[np.float64] | None:
