@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from small_ensembles import SGD, same, small
 
-from skliquid import LiquidEnsembleClassifier, Mechanism
+from skliquid import LiquidEnsembleClassifier, Mechanism, load, save
 from skliquid.mechanisms import PAPER_MECHANISMS, as_mechanism
 from skliquid.mechanisms.schedules import FixedCount
 from skliquid.mechanisms.selection import least_competent
@@ -368,6 +368,35 @@ def test_the_evaluation_set_is_scored_after_each_increment(binary):
     stream = small().partial_fit(X[:50], y[:50], classes=[0, 1], eval_set=(X[300:], y[300:]))
     assert stream.record_[0].eval_accuracy == stream.score(X[300:], y[300:])
     assert np.isnan(small().fit(X, y).record_[0].eval_accuracy)
+
+
+def test_the_evaluation_set_is_scored_after_the_final_fit(binary, tmp_path):
+    X, y = binary
+    test = X[300:], y[300:]
+    ensemble = small().fit(X[:300], y[:300], eval_set=test)
+    assert ensemble.record_.final_eval_accuracy == ensemble.score(*test)
+    save(ensemble, tmp_path / "model.skliquid")
+    stored = load(tmp_path / "model.skliquid").record_
+    assert stored.final_eval_accuracy == ensemble.record_.final_eval_accuracy
+    assert stored.competence_measure == "training"
+    assert np.isnan(small(final_fit=False).fit(X, y, eval_set=test).record_.final_eval_accuracy)
+    assert np.isnan(small().fit(X, y).record_.final_eval_accuracy)
+
+
+@pytest.mark.parametrize("method", ["refit", "partial_fit"])
+def test_the_last_score_is_dropped_when_training_continues(binary, method):
+    X, y = binary
+    ensemble = small().fit(X, y, eval_set=(X, y))
+    getattr(ensemble, method)(X[:100], y[:100])
+    assert np.isnan(ensemble.record_.final_eval_accuracy)
+
+
+def test_an_evaluation_set_may_stand_in_a_list(binary):
+    X, y = binary
+    pair, listed = (small().fit(X, y, eval_set=given) for given in ((X, y), [(X, y)]))
+    assert [one.eval_accuracy for one in pair.record_] == [
+        one.eval_accuracy for one in listed.record_
+    ]
 
 
 def test_an_evaluation_set_does_not_change_the_ensemble(binary):

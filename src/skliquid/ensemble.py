@@ -322,8 +322,10 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
             Their labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row in training and in competence. Rows of weight zero are left out.
-        eval_set : tuple (X, y), default=None
-            Rows on which the ensemble's accuracy is recorded after each increment.
+        eval_set : tuple (X, y) or list with one such tuple, default=None
+            Rows on which the ensemble's accuracy is recorded: after each increment as
+            ``record_[k].eval_accuracy``, and after the final fit as
+            ``record_.final_eval_accuracy``.
 
         Returns
         -------
@@ -351,13 +353,14 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         def state(training: Training) -> Fitted:
             return Fitted(classes, given.n_rows, rows.X.dtype, training, spec, counts=counts)
 
+        score = scorer(training, eval_set, rules)
         supervision = Supervision(
             self, given, training, state, budget=budget, n_increments=len(cuts)
         )
         with supervision.increments(rows.at(order[cut]) for cut in cuts) as increments:
-            train(training, rules, increments, scorer(training, eval_set, rules))
+            train(training, rules, increments, score)
         if self.final_fit:
-            supervision.finish(rows)
+            supervision.finish(rows, score)
         supervision.end()
         self._fitted = state(training).without_delegators(rules, training_is_over=True)
         if training.group is not None:
@@ -390,7 +393,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
             the classes. Delegations stay.
         sample_weight : array-like of shape (n_samples,), default=None
             Weight of each row in training and in competence. Rows of weight zero are left out.
-        eval_set : tuple (X, y), default=None
+        eval_set : tuple (X, y) or list with one such tuple, default=None
             Rows on which the ensemble's accuracy is recorded after each increment.
 
         Returns

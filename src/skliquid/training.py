@@ -116,6 +116,7 @@ def train(
     """Train the voters on ``increments``, and let the weakest delegate at each."""
     take_step = measure_delegate_train if rules.measure.before_training else train_measure_delegate
     training.record.n_final = rules.sizes.n_final
+    training.record.competence_measure = rules.measure.measured
     for rows in increments:  # line 4
         t, before = training.record.n_increments + 1, training.graph
         training.is_interrupted = True
@@ -191,3 +192,4 @@ def finish(training: Training, rows: Rows) -> None:
     """Refit the representatives from scratch on all of the data."""
     cost = training.pool.finish(training.graph.representatives, rows)  # lines 23 to 27
     training.record.final_fit_cost += cost
+    training.record.final_eval_accuracy = np.nan  # until the ensemble is scored again

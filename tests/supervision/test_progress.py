@@ -32,6 +32,13 @@ def test_training_prints_its_progress(binary, capsys):
         assert re.search(rf"increment {increment.increment} of 6, \d+ s$", line)
 
 
+def test_training_prints_the_accuracy_after_the_final_fit(binary, capsys):
+    ensemble = small(verbose=1).fit(*binary, eval_set=binary)
+    accuracy = f"{ensemble.score(*binary):.3f}"
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == f"[skliquid] accuracy on the evaluation set: {accuracy}"
+
+
 @pytest.mark.usefixtures("impatient")
 def test_a_stream_prints_its_progress(binary, capsys):
     X, y = binary

@@ -149,8 +149,15 @@ def test_weights_are_refused_when_the_voters_take_none():
 @pytest.mark.parametrize(
     ("eval_set", "error", "message"),
     [
-        ([(X, Y)], ValueError, r"eval_set must be a pair \(X, y\): got list"),
-        ((X,), ValueError, "eval_set must be a pair"),
+        (
+            [(X, Y)] * 2,
+            ValueError,
+            r"one pair \(X, y\), or .*: got list of length 2\. Give eval_set=",
+        ),
+        ([X, Y], ValueError, "eval_set must be one pair .* got list of length 2"),
+        ([[X, Y]], ValueError, "eval_set must be one pair .* got list of length 1"),
+        ((X,), ValueError, "eval_set must be one pair .* got tuple of length 1"),
+        (X, ValueError, "eval_set must be one pair .* got ndarray"),
         ((X[:, :2], Y), ValueError, "expecting 3 features"),
         ((X, Y[:3]), ValueError, "inconsistent numbers of samples"),
         ((X, np.array(["a", "b"])[Y]), ValueError, r"y of eval_set must hold known classes .* 'a'"),

@@ -172,9 +172,8 @@ class StoredRecord:
     integers: dict[str, _PerIncrement]
     floats: dict[str, Annotated[Floats, Array("increments", may_be_nan=True)]]
     of_voters: dict[str, Annotated[Floats, Array("all voters", may_be_nan=True)]]
-
-
-_TOTALS = [one.name for one in fields(StoredRecord)][:6]
+    competence_measure: str = ""
+    final_eval_accuracy: float = np.nan
 
 
 @storable
@@ -196,6 +195,12 @@ class TrainingRecord:
         The work that a budget, or Ctrl-C, cut short; None if nothing.
     voters : tuple of VoterDescription
         The properties of each voter; empty if nothing is known.
+    competence_measure : str
+        How competence was measured: ``"contribution"``, ``"prequential"`` or ``"training"``; empty
+        before the first increment.
+    final_eval_accuracy : float
+        Accuracy of the ensemble on the evaluation set after the final fit; NaN without one of them,
+        and when training has continued since.
     """
 
     n_final: int
@@ -206,6 +211,8 @@ class TrainingRecord:
     stopped: str | None = None
     max_increments: int | None = None
     voters: tuple[VoterDescription, ...] = ()
+    competence_measure: str = ""
+    final_eval_accuracy: float = np.nan
 
     stored_as = StoredRecord
 
@@ -214,6 +221,7 @@ class TrainingRecord:
         self.increments.append(record)
         self.n_increments += 1
         self.increments_cost += record.cost
+        self.final_eval_accuracy = np.nan
         if self.max_increments is not None:
             del self.increments[: -self.max_increments]
 
@@ -300,7 +308,7 @@ class TrainingRecord:
             return {name: [getattr(one, name) for one in self] for name in _names(*types)}
 
         return StoredRecord(
-            **{name: getattr(self, name) for name in _TOTALS},
+            **{name: getattr(self, name) for name in _totals()},
             delegation=smallest([graph.delegation for graph in graphs] or np.empty((0, 0))),
             n_rows=smallest([one.n_rows for one in self]),
             first_row=np.array(first, dtype=np.int64),
@@ -313,7 +321,7 @@ class TrainingRecord:
     @classmethod
     def from_stored(cls, stored: StoredRecord) -> "TrainingRecord":
         """Return the record; numbers that the file does not have take their defaults."""
-        record = cls(**{name: getattr(stored, name) for name in _TOTALS})
+        record = cls(**{name: getattr(stored, name) for name in _totals()})
         graphs = [DelegationGraph(own) for own in stored.delegation]
         require(len(graphs) == len(stored.n_rows) + bool(graphs), "a graph for each increment")
         is_range = stored.first_row >= 0
@@ -384,6 +392,11 @@ def _voter_columns(record: IncrementRecord) -> dict[str, NDArray[Any]]:
 def _names(*types: Any) -> list[str]:
     """Return the names of the recorded values of these types."""
     return [value.name for value in fields(IncrementRecord) if value.type in types]
+
+
+def _totals() -> set[str]:
+    """Return the numbers of a record that are stored as they are."""
+    return {one.name for one in fields(StoredRecord)} & {one.name for one in fields(TrainingRecord)}
 
 
 def _split(values: NDArray[Any], lengths: NDArray[Any]) -> list[NDArray[Any]]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.delegation.storable import STORABLE, Array, Range
-from skliquid.files.references import AnyArray, AnyPart
+from skliquid.files.references import AnyArray, AnyPart, Float
 
 _INPUTS: dict[str, Any] = {
     "n_features_in_": Annotated[int, Range(1, 2**31 - 1)],
@@ -233,11 +233,13 @@ def _document_type(hint: Any) -> Any:  # noqa: PLR0911 (one for each type)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         ranges = [rule for rule in arguments[1:] if isinstance(rule, Range)]
-        return _bounded(_document_type(arguments[0]), *ranges)
+        return _bounded(arguments[0], *ranges) if ranges else _document_type(arguments[0])
     if origin in (Union, UnionType):
         found = tuple(map(_document_type, arguments))
         return Any if Any in found else Union[found]  # noqa: UP007
-    if origin is Literal or hint in (..., Any, None, type(None), bool, int, float, str):
+    if hint is float:
+        return float | Float  # which may be NaN or infinite, if there is no range
+    if origin is Literal or hint in (..., Any, None, type(None), bool, int, str):
         return hint
     if origin in (list, Sequence):
         return list[_document_type(arguments[0])]  # type: ignore[misc]

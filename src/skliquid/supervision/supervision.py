@@ -45,13 +45,17 @@ class Supervision:
         with self.interrupt.handled(), closing(allowed):
             yield allowed
 
-    def finish(self, rows: Rows) -> None:
-        """Refit the representatives on all rows, within the budget."""
+    def finish(self, rows: Rows, score: Callable[[], float] | None) -> None:
+        """Refit the representatives on all rows, within the budget, and record their score."""
         if self.is_verbose:
             n_left = len(self.training.graph.representatives)
             print_line(f"final fit of {n_left} representatives")
         with self.callbacks.final_fit():
             self.interrupt.finish(self.training, lambda: self.budget.finish(self.training, rows))
+        if score:
+            accuracy = self.training.record.final_eval_accuracy = score()
+            if self.is_verbose:
+                print_line(f"accuracy on the evaluation set: {accuracy:.3f}")
 
     def end(self) -> None:
         """Record if a budget was exceeded, and call the callbacks at the end of ``fit``."""

@@ -195,12 +195,16 @@ def check_eval_set(
     """Return the rows of the evaluation set and the positions of their classes, or None."""
     if eval_set is None:
         return None
-    if not isinstance(eval_set, tuple) or len(eval_set) != 2:
+    is_list = isinstance(eval_set, list) and len(eval_set) == 1  # as LightGBM takes it
+    pair = eval_set[0] if is_list else eval_set
+    if not isinstance(pair, tuple) or len(pair) != 2:
+        is_sized = isinstance(eval_set, tuple | list)
+        length = f" of length {len(eval_set)}" if is_sized else ""
         raise ValueError(
-            f"eval_set must be a pair (X, y): got {type(eval_set).__name__}. Give "
-            "eval_set=(X_test, y_test)."
+            "eval_set must be one pair (X, y), or a list with one such pair: got "
+            f"{type(eval_set).__name__}{length}. Give eval_set=(X_test, y_test)."
         )
-    X, y = check_X_y(ensemble, *eval_set)
+    X, y = check_X_y(ensemble, *pair)
     return X, encode(y, classes, name="y of eval_set")
 
 
