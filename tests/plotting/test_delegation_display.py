@@ -4,7 +4,7 @@ import pytest
 from plotting.records import random_record, record_of
 from skliquid.delegation.record import VoterDescription
 from skliquid.plotting import DelegationDisplay
-from skliquid.plotting.delegation_layout import votes_through
+from skliquid.plotting.forest_layout import votes_through
 
 CHAIN = [1, 2, 2, 4, 4]
 
@@ -53,7 +53,22 @@ def test_colours_are_the_competence_when_it_was_last_measured():
     assert display.colorbar_.ax.get_ylabel() == "Competence when last measured"
 
 
-def test_representatives_have_a_black_outline():
+@pytest.mark.parametrize(
+    ("measure", "unit"),
+    [
+        ("contribution", "change of Brier score, positive is better"),
+        ("prequential", "accuracy on new rows"),
+        ("training", "accuracy on rows trained on"),
+    ],
+)
+def test_the_colour_bar_says_what_competence_is(measure, unit):
+    record = record_of([0, 0, 2])
+    record.competence_measure = measure
+    label = DelegationDisplay.from_record(record).colorbar_.ax.get_ylabel()
+    assert label == f"Competence when last measured:\n{unit}"
+
+
+def test_representatives_have_an_outline_in_the_colour_of_texts():
     display = DelegationDisplay.from_record(record_of(CHAIN))
     is_black = (np.asarray(display.voters_.get_edgecolor())[:, :3] == 0).all(axis=1)
     assert is_black.tolist() == [False, False, True, False, True]
@@ -102,6 +117,38 @@ def test_voters_without_competence_are_white():
     display = DelegationDisplay.from_record(unknown)
     assert display.colorbar_ is None
     assert (np.asarray(display.voters_.get_facecolor()) == 1).all()
+
+
+def test_numbers_and_weights_are_written_into_marks_with_room():
+    texts = DelegationDisplay.from_record(record_of([0, 0, 0, 3, 3])).labels_
+    assert texts[0].get_text() == "0\nw = 3"
+    assert texts[3].get_text() in ("3\nw = 2", "3")
+    assert [texts[voter].get_text() for voter in (1, 2, 4)] == ["1", "2", "4"]
+
+
+@pytest.mark.parametrize("n_voters", [12, 100, 350])
+def test_labels_lie_within_their_marks(n_voters):
+    display = DelegationDisplay.from_record(random_record(n_voters, 10))
+    transform = display.ax_.transData
+    for voter, label in display.labels_.items():
+        path = display.voters_.get_paths()[voter].transformed(transform)
+        assert path.contains_points(label.get_window_extent().corners()).all()
+
+
+def test_of_many_voters_only_representatives_are_labelled():
+    record = random_record(350, 12)
+    graph, labels = record[-1].graph, DelegationDisplay.from_record(record).labels_
+    assert set(labels) <= set(graph.representatives.tolist())
+    assert int(graph.weights.argmax()) in labels
+    assert not DelegationDisplay.from_record(record_of(list(range(350)))).labels_
+
+
+def test_letters_are_light_on_dark_marks():
+    display = DelegationDisplay.from_record(record_of([0, 0, 0, 0, 0, 5]), cmap="Greys")
+    brightness = np.asarray(display.voters_.get_facecolor())[:, 0]
+    inks = {voter: label.get_color() for voter, label in display.labels_.items()}
+    assert {"white", "black"} == set(inks.values())
+    assert all((ink == "white") == (brightness[voter] < 0.55) for voter, ink in inks.items())
 
 
 def test_equal_competence_is_no_problem():

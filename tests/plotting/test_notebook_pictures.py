@@ -1,10 +1,12 @@
 import re
-from itertools import pairwise
-from math import pi
 
+import numpy as np
 import pytest
 
-from skliquid.plotting.notebook_pictures import curve, delegations, format_number, table
+from plotting.records import random_record
+from skliquid import DelegationGraph
+from skliquid.delegation.record import TrainingRecord
+from skliquid.plotting.notebook_pictures import curve, forest, format_number, record_html, table
 
 
 def circles(svg):
@@ -24,27 +26,36 @@ def test_a_constant_curve_is_drawn():
     assert "nan" not in curve([2.0, 2.0])
 
 
-def test_areas_are_weights_and_delegators_stand_below_their_delegate():
-    svg = delegations([0, 0, 1, 3], [3, 0, 0, 1])
-    drawn = sorted(circles(svg), key=lambda circle: -circle[2])
-    (_, y, large), (_, other_y, small), *dots = drawn
-    assert large**2 * pi == pytest.approx(3 * small**2 * pi, rel=0.03)
-    assert y == other_y
-    assert sorted(dot[1] for dot in dots) == [y + 30, y + 60]
+def test_areas_are_votes_and_titles_name_them():
+    svg = forest(DelegationGraph([0, 0, 1, 3]))
+    areas = [radius**2 for _, _, radius in circles(svg)]
+    assert np.array(areas) / areas[3] == pytest.approx([3, 2, 1, 1], rel=0.01)
+    assert svg.count("<line") == 2
     assert "voter 0 carries 3 votes" in svg
     assert "voter 3 carries 1 vote<" in svg
     assert "voter 2 delegates to 1" in svg
 
 
-def test_many_representatives_do_not_overlap():
-    drawn = sorted(circles(delegations(list(range(350)), [1] * 350)))
-    gaps = [b[0] - a[0] for a, b in pairwise(drawn)]
-    assert min(gaps) >= 2 * drawn[0][2] - 0.2
+@pytest.mark.parametrize(
+    "graph", [DelegationGraph.direct(350), DelegationGraph([0, *range(299)])], ids=["many", "chain"]
+)
+def test_large_forests_are_drawn_without_overlap(graph):
+    svg = forest(graph)
+    x, y, radii = np.array(circles(svg)).T
+    apart = np.hypot(x[:, None] - x, y[:, None] - y) + 1000 * np.eye(len(x))
+    assert (apart > radii[:, None] + radii - 0.2).all()
+    assert int(re.search(r'width="(\d+)"', svg)[1]) <= 640
 
 
-def test_a_chain_of_a_thousand_voters_is_drawn():
-    chain = [0, *range(999)]
-    assert len(circles(delegations(chain, [1000, *[0] * 999]))) == 1000
+def test_the_view_of_a_record_ends_with_the_final_fit(alike):
+    record = alike.record_
+    text = record_html(record)
+    assert f"<td>{record.cost.total:,}</td>" in text
+    assert f"<td>{format_number(record.final_eval_accuracy)}</td>" in text
+    assert "minimum majority (fewest with over half of the votes)" in text
+    stream = random_record(4, 2)  # without a final fit and an evaluation set
+    assert "evaluation set" not in record_html(stream)
+    assert "No increments yet." in record_html(TrainingRecord(n_final=1))
 
 
 def test_long_tables_show_their_beginning_and_their_end():

@@ -5,9 +5,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.text import Text
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from small_ensembles import small
 
 import skliquid.plotting
 from plotting.records import random_record, record_of
+from skliquid import prune
 from skliquid.delegation.record import VoterDescription
 from skliquid.plotting import (
     DelegationDisplay,
@@ -115,8 +119,45 @@ def test_settings_of_matplotlib_stay_as_they_were(display):
 
 
 @pytest.mark.parametrize("display", DISPLAYS)
-def test_own_figures_are_in_the_style_when_they_are_drawn_later(display):
-    shown = display.from_record(SMALL)
-    with mpl.rc_context({"font.size": 17, "xtick.labelsize": 17, "ytick.labelsize": 17}):
-        shown.figure_.canvas.draw()
-    assert max(text.get_fontsize() for text in texts_of(shown.figure_)) <= 8.5
+def test_pictures_follow_the_style_of_matplotlib(display, mixed):
+    with plt.style.context("dark_background"):
+        figure = display.from_estimator(mixed).figure_
+    figure.canvas.draw()
+    assert np.asarray(figure.canvas.buffer_rgba())[:, :, :3].mean() < 128
+    colours = [mpl.colors.to_rgb(text.get_color()) for text in texts_of(figure)]
+    is_label = [text.get_text()[0].isdigit() for text in texts_of(figure)]  # may lie on a mark
+    pairs = zip(colours, is_label, strict=True)
+    assert min(np.mean(colour) for colour, is_inside in pairs if not is_inside) > 0.4
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+@pytest.mark.parametrize("font_size", [6, 10, 16])
+def test_texts_follow_the_font_size_of_matplotlib(display, font_size, mixed):
+    with mpl.rc_context({"font.size": font_size}):
+        sizes = [text.get_fontsize() for text in texts_of(display.from_estimator(mixed).figure_)]
+    assert 0.6 * font_size < min(sizes) <= max(sizes) < 1.3 * font_size
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+@pytest.mark.parametrize("column", [0, 1])
+def test_texts_are_not_cut_off_in_small_axes(display, column, mixed):
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4))
+    display.from_estimator(mixed, ax=axes[column])
+    box = figure.get_tightbbox()
+    assert (box.min > -0.04).all()
+    assert (box.max < np.array([9, 4]) + 0.04).all()
+    other = axes[1 - column]
+    words = {text for text in texts_of(figure) if len(text.get_text()) > 5}  # no ticks
+    own = words - set(other.findobj(Text))
+    assert not any(text.get_window_extent().overlaps(other.get_tightbbox()) for text in own)
+
+
+@pytest.mark.parametrize("display", DISPLAYS)
+def test_all_that_was_trained_is_drawn(display, mixed, binary):
+    X, y = binary
+    pipeline = make_pipeline(StandardScaler(), small()).fit(X[:200], y[:200])
+    pruned = prune(mixed.estimators_, X, y, n_final=2, random_state=0)
+    for trained in (mixed, mixed.record_, pipeline, pruned):
+        assert isinstance(display.from_estimator(trained), display)
+    with pytest.raises(TypeError, match="record must be a TrainingRecord: got Liquid"):
+        display.from_record(mixed)

@@ -69,6 +69,27 @@ def test_nan_is_null_and_competence_keeps_its_differences():
     assert data["eval_accuracy"] == [None]
 
 
+def test_estimators_have_the_marks_of_the_displays():
+    data = replay_data(chain())
+    assert (data["estimators"], data["estimator"]) == (
+        ["linear", "forest", "boosted"],
+        [0, 1, 0, 2],
+    )
+    circle, triangle, square = data["marks"]
+    assert circle is None
+    assert (len(triangle), len(square)) == (6, 8)
+    assert triangle[0] == 0 < triangle[1]  # it points up
+
+
+def test_the_score_after_the_final_fit_and_the_unit_of_competence_are_shown():
+    record = chain()
+    assert replay_data(record)["final_eval_accuracy"] is None
+    assert replay_data(record)["competence_unit"] == ""
+    record.final_eval_accuracy, record.competence_measure = 0.98765432, "contribution"
+    assert replay_data(record)["final_eval_accuracy"] == 0.98765
+    assert replay_data(record)["competence_unit"].startswith("change of Brier score")
+
+
 def test_of_many_increments_evenly_spaced_ones_are_shown():
     start = DelegationGraph.direct(2)
     graphs = [start, start.delegate([0], to=[1])]

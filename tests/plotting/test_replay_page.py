@@ -7,6 +7,7 @@ from chromium import launched, needs_chromium
 from small_records import chain, many
 
 from skliquid.plotting.replay import Replay
+from skliquid.plotting.replay_data import replay_data
 
 TIME = "replay.player.time"
 
@@ -27,7 +28,7 @@ def pages(tmp_path_factory):
     """Addresses of two replays: of four voters with a chain, and of 40 voters."""
     folder = tmp_path_factory.mktemp("replays")
     large = many(40, 6)
-    large.final_fit_cost = 5000
+    large.final_fit_cost, large.final_eval_accuracy = 5000, 0.987
     return {
         "chain": Replay.of(chain()).save(folder / "chain.html").as_uri(),
         "many": Replay.of(large).save(folder / "many.html").as_uri(),
@@ -155,7 +156,7 @@ def test_search_finds_a_voter_and_shows_its_chain(opened):
     wait_for(tab, "document.querySelector('#card').hidden")
 
 
-def test_search_by_number_kind_and_text(opened):
+def test_search_by_number_estimator_and_text(opened):
     tab = opened()
     cases = {"3": ["3"], "#1": ["1"], "forest": ["1"], "LINEAR": ["0", "2"], "nothing": []}
     for query, found in cases.items():
@@ -239,6 +240,29 @@ def test_the_numbers_are_those_of_the_record(opened):
     total = visits + 5000
     assert shown(tab, 7)[2:] == [total, round(of_all) + round(5000 * 40 / n_left)]
     assert tab.inner_text("#moment") == "Final fit"
+    accuracy = tab.inner_text("figure:has(svg[aria-label^='Accuracy']) output")
+    assert accuracy == "0.987"
+
+
+def test_the_first_frame_is_the_forest_of_the_displays(opened):
+    tab, positions = opened("many"), replay_data(many(40, 6))["positions"]
+    x, y = (tab.evaluate(f"Array.from(replay.stage.motion.{name})") for name in "xy")
+    assert x == pytest.approx(positions[::2])
+    assert y == pytest.approx([-up for up in positions[1::2]])
+    tab.keyboard.press("End")
+    tab.keyboard.press("Home")
+    wait_for(tab, "!replay.isAwake")
+    assert tab.evaluate("Array.from(replay.stage.motion.x)") == pytest.approx(x, abs=0.01)
+
+
+def test_all_voters_are_on_the_stage_at_the_start_and_at_the_end(opened):
+    tab = opened("many")
+    for key in ("Home", "End"):
+        tab.keyboard.press(key)
+        wait_for(tab, "!replay.isAwake")
+        places = tab.evaluate("replay.stage.everyone.map((voter) => replay.stage.placeOf(voter))")
+        width, height = tab.evaluate("[replay.stage.width, replay.stage.height]")
+        assert all(0 < place["x"] < width and 0 < place["y"] < height for place in places)
 
 
 def test_sentences_tell_of_votes_that_are_taken_back(opened):

@@ -1,9 +1,12 @@
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from plotting.records import record_of
 from skliquid.delegation.record import VoterDescription
 from skliquid.plotting import SurvivorsDisplay
-from skliquid.plotting.traits import traits_of
+from skliquid.plotting.survivors_display import draw_trait
+from skliquid.plotting.traits import Trait, traits_of
 
 
 def words_of(ax):
@@ -36,20 +39,48 @@ def test_one_estimator_with_one_hyperparameter_has_one_panel():
     voters = tuple(VoterDescription("SGDClassifier", "", {"alpha": 0.1**k}) for k in range(9))
     display = SurvivorsDisplay.from_record(record_of([8] * 9, voters=voters))
     assert list(display.axes_) == ["alpha"]
-    assert display.axes_["alpha"].get_xscale() == "log"
 
 
 def test_it_is_said_that_voters_differ_only_in_their_seeds(alike):
     display = SurvivorsDisplay.from_estimator(alike)
     assert not display.axes_
     assert display.legend_ is None
-    assert "same estimator, SGDClassifier, and drew no hyperparameters" in words_of(display.ax_)
+    words = words_of(display.ax_).replace("\n", " ")
+    assert "All voters are SGDClassifier, and differ in seeds, rows or features only." in words
+    assert display.estimator == "SGDClassifier"
     assert display.ax_.get_title() == "What survived: 12 voters, 3 representatives"
 
 
 def test_it_is_said_that_an_old_record_does_not_describe_its_voters():
     display = SurvivorsDisplay.from_record(record_of([0, 0, 0]))
     assert "does not say what distinguishes" in words_of(display.ax_)
+
+
+@pytest.fixture
+def ax():
+    _, ax = plt.subplots()
+    return ax
+
+
+def test_bars_are_the_shares_of_voters_and_of_weight(ax):
+    trait = Trait("svm", "kernel", ("rbf", "rbf", "poly", "poly"), np.array([3, 0, 0, 1]))
+    draw_trait(ax, trait, 2)
+    drawn, left = ([bar.get_width() for bar in bars] for bars in ax.containers)
+    assert drawn == [0.5, 0.5]
+    assert left == [0.75, 0.25]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["rbf", "poly"]
+    assert [text.get_text().strip() for text in ax.texts] == ["75%", "25%"]
+    assert ax.get_title("left") == "svm: kernel"
+
+
+def test_it_is_said_if_no_voter_with_an_estimator_is_left(ax):
+    draw_trait(ax, Trait("forest", "p", ("a", "b"), np.zeros(2, dtype=int)), 2)
+    assert "none left" in words_of(ax)
+
+
+def test_bars_of_a_row_are_equally_wide(ax):
+    draw_trait(ax, Trait("", "p", ("a", "b"), np.ones(2, dtype=int)), 5)
+    assert ax.get_ylim() == (4.6, -0.6)
 
 
 @pytest.mark.parametrize("n_maps", [1, 2, 5])

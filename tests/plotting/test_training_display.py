@@ -4,7 +4,7 @@ import pytest
 
 from plotting.records import random_record, record_of
 from skliquid.plotting import TrainingDisplay
-from skliquid.plotting.training_panels import NAMES
+from skliquid.plotting.training_display import NAMES
 
 SEVERAL = {"first": random_record(60, 8), "second": random_record(60, 5, seed=1)}
 
@@ -20,6 +20,7 @@ def test_lines_are_the_history(alike):
     assert drawn["minimum_majority"] == pytest.approx(history.minimum_majority)
     x = lines["cost"].get_xdata()
     assert x[-1] == x[-2] == history.increments[-1]  # the final fit
+    assert drawn["accuracy"][-1] == alike.record_.final_eval_accuracy
 
 
 def test_there_are_five_panels_by_name(alike):
@@ -43,55 +44,74 @@ def test_several_ensembles_share_the_panels(alike, mixed):
 def test_the_legend_counts_voters_and_costs():
     record = record_of([0, 0, 0, 0], [0, 0, 0, 0])
     (text,) = TrainingDisplay.from_record(record, name="all in one").legend_.get_texts()
-    assert text.get_text() == "all in one\n4 voters, 1 left, cost 40%"  # 10 + 10 of 10 + 40
+    assert text.get_text() == "all in one\n4 voters,\n1 left, cost 40%"  # 10 + 10 of 10 + 40
     (text,) = TrainingDisplay.from_record(record).legend_.get_texts()
-    assert text.get_text() == "4 voters, 1 left, cost 40%"
-
-
-def test_five_given_axes_are_used_as_they_are():
-    _, axes = plt.subplots(5, 1, figsize=(5, 12), layout="constrained")
-    display = TrainingDisplay.from_records(SEVERAL, ax=axes)
-    assert list(display.axes_.values()) == list(axes)
-    assert display.legend_.axes is axes[0]
+    assert text.get_text() == "4 voters,\n1 left, cost 40%"
 
 
 def test_titles_are_broken_in_narrow_axes():
-    _, ax = plt.subplots(figsize=(4, 4))
-    narrow = TrainingDisplay.from_records(SEVERAL, ax=ax).axes_["competence"]
+    _, ax = plt.subplots(figsize=(2.8, 4))
+    narrow = TrainingDisplay.from_estimators(SEVERAL, ax=ax).axes_["competence"]
     assert narrow.get_title().split() == ["Competence:", "mean", "and", "range"]
     assert "\n" in narrow.get_title()
 
 
-def test_another_number_of_axes_is_refused():
-    _, axes = plt.subplots(2, 2)
-    with pytest.raises(
-        ValueError, match=r"ax must be .* 4 Axes cannot show 5 panels \(competence,"
-    ):
-        TrainingDisplay.from_records(SEVERAL, ax=axes)
-
-
 def test_no_ensembles_are_refused():
-    with pytest.raises(ValueError, match="records must name at least one ensemble"):
-        TrainingDisplay.from_records({})
+    with pytest.raises(ValueError, match="estimators must name at least one ensemble"):
+        TrainingDisplay.from_estimators({})
 
 
 def test_an_ensemble_that_did_not_train_has_no_cost():
     record = record_of([0, 0, 0], cost=0)
     display = TrainingDisplay.from_record(record)
-    assert "nothing was trained" in display.axes_["cost"].texts[0].get_text()
+    title = " ".join(display.axes_["cost"].get_title().split())
+    assert title == "Sample visits: none, voters were fitted before"
     (text,) = display.legend_.get_texts()
-    assert text.get_text() == "3 voters, 1 left"
-    both = TrainingDisplay.from_records({"fitted": record, **SEVERAL})
-    assert not both.axes_["cost"].texts
+    assert text.get_text() == "3 voters,\n1 left"
+    both = TrainingDisplay.from_estimators({"fitted": record, **SEVERAL})
     assert np.isnan(both.lines_["fitted"]["cost"].get_ydata()).all()
 
 
 def test_a_single_increment_is_seen():
-    display = TrainingDisplay.from_records({"one": record_of([0, 0]), "two": record_of([0, 0])})
-    assert all(lines["accuracy"].get_marker() == "o" for lines in display.lines_.values())
+    display = TrainingDisplay.from_estimators({"one": record_of([0, 0]), "two": record_of([0, 0])})
+    assert all(lines["accuracy"].get_marker() in "ov" for lines in display.lines_.values())
 
 
 @pytest.mark.parametrize(("n_voters", "scale"), [(12, "linear"), (60, "log")])
 def test_many_voters_are_counted_on_a_logarithmic_axis(n_voters, scale):
     display = TrainingDisplay.from_record(random_record(n_voters, 6))
     assert display.axes_["representatives"].get_yscale() == scale
+
+
+def with_eval_set():
+    return record_of([0, 0, 0], [0, 0, 0], eval_accuracy=0.9)
+
+
+PLAIN, ASKED_BEFORE = random_record(12, 4), record_of([0, 0], n_trained=1)
+
+
+@pytest.mark.parametrize(
+    ("records", "title"),
+    [
+        ([with_eval_set()], "Accuracy on evaluation set, filled: after the final fit"),
+        ([with_eval_set(), PLAIN], "Voters' accuracy on increments"),
+        ([ASKED_BEFORE], "Voters' accuracy on new rows"),
+        ([ASKED_BEFORE, PLAIN], "Voters' accuracy on increments"),
+    ],
+    ids=["all have it", "one has it", "asked before", "one asked before"],
+)
+def test_accuracy_is_what_all_ensembles_have(records, title):
+    display = TrainingDisplay.from_estimators(dict(zip("ab", records, strict=False)))
+    assert display.axes_["accuracy"].get_title().replace("\n", " ") == title
+
+
+def test_titles_explain_competence_and_minimum_majority(mixed, alike):
+    def title(panel, *ensembles):
+        display = TrainingDisplay.from_estimators(dict(zip("ab", ensembles, strict=False)))
+        return display.axes_[panel].get_title().replace("\n", " ")
+
+    unit = "change of Brier score, positive is better"
+    assert title("competence", mixed) == f"Competence: {unit}; mean and range"
+    assert title("competence", mixed, alike) == "Competence: mean and range"
+    majority = "Minimum majority: fewest representatives with over half of the votes"
+    assert title("minimum_majority", mixed) == majority

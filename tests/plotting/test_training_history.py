@@ -18,9 +18,9 @@ def test_numbers_are_those_of_the_record(alike, history):
     assert history.representatives.tolist() == [one.n_representatives for one in record]
     assert history.minimum_majority.tolist() == [one.minimum_majority for one in record]
     assert history.accuracy.tolist() == [one.accuracy.mean() for one in record]
-    assert history.eval_accuracy.tolist() == [one.eval_accuracy for one in record]
+    scores = [*(one.eval_accuracy for one in record), record.final_eval_accuracy]
+    assert history.eval_accuracy.tolist() == scores
     assert history.n_voters == 12
-    assert history.has_final_fit
 
 
 def test_competence_is_that_of_the_representatives_that_are_left():
@@ -56,7 +56,7 @@ def test_direct_voting_costs_what_it_costs(binary):
     record = small(mechanism="direct", final_fit=False, increment_size=100).fit(*binary).record_
     history = TrainingHistory.from_record(record)
     assert history.cost == pytest.approx(history.cost_of_all)
-    assert not history.has_final_fit
+    assert history.cost[-1] == history.cost[-2]
 
 
 def test_costs_of_increments_that_were_not_kept_are_counted():

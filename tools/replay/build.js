@@ -1,4 +1,4 @@
-// Bundles src/ and the libraries it imports into src/skliquid/plotting/replay_page/, which is committed.
+// Bundles src/ into src/skliquid/plotting/replay_page/, which is committed.
 
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -20,19 +20,7 @@ function digestOfSources() {
   return digest.digest("hex");
 }
 
-/** The licences of the libraries among the files of a bundle, each with its name and version. */
-function licencesOf(metafile) {
-  const found = Object.keys(metafile.inputs).map((path) => path.match(/node_modules\/([^/]+)\//)?.[1]);
-  const names = [...new Set(found.filter(Boolean))].sort();
-  const texts = names.map((name) => {
-    const folder = join(HERE, "node_modules", name);
-    const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return `${name} ${version}\n\n${readFileSync(join(folder, "LICENSE"), "utf8").trim()}\n`;
-  });
-  return `The page that replays a training contains these libraries.\n\n${texts.join("\n---\n\n")}`;
-}
-
-const { outputFiles, metafile } = await build({
+const { outputFiles } = await build({
   entryPoints: [join(HERE, "src/main.js")],
   absWorkingDir: HERE,
   bundle: true,
@@ -41,15 +29,12 @@ const { outputFiles, metafile } = await build({
   target: ["es2020"],
   charset: "ascii",
   legalComments: "none",
-  metafile: true,
   write: false,
 });
 const style = transformSync(readFileSync(join(HERE, "src/style.css"), "utf8"), { loader: "css", minify: true });
-const licences = licencesOf(metafile);
 
 mkdirSync(OUT, { recursive: true });
-const banner = `/* sources ${digestOfSources()} */\n/*\n${licences}*/\n`;
+const banner = `/* sources ${digestOfSources()} */\n`;
 writeFileSync(join(OUT, "bundle.js"), banner + outputFiles[0].text);
 writeFileSync(join(OUT, "style.css"), style.code);
 writeFileSync(join(OUT, "page.html"), readFileSync(join(HERE, "src/page.html")));
-writeFileSync(join(OUT, "LICENSES.txt"), licences);

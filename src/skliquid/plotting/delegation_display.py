@@ -9,16 +9,17 @@ from skliquid.delegation.arrays import Floats
 from skliquid.delegation.graph import DelegationGraph
 from skliquid.delegation.record import IncrementRecord, TrainingRecord
 from skliquid.plotting.delegation_drawing import DelegationDrawing
-from skliquid.plotting.delegation_labels import write_labels
-from skliquid.plotting.delegation_layout import DelegationLayout
-from skliquid.plotting.fitted_record import check_record, estimators_of, record_of
-from skliquid.plotting.style import check_matplotlib, get_axes, quantity, settle, style
+from skliquid.plotting.display import Display, arrange, font_size, quantity
+from skliquid.plotting.fitted_record import competence_unit, estimators_of, record_of
+from skliquid.plotting.forest_layout import WIDTH_TO_HEIGHT, ForestLayout
+from skliquid.plotting.marks import marks_by_estimator
 
 _POINTS_PER_UNIT = 20
-_WIDTHS, _HEIGHTS = (3.6, 6.4), (2.4, 5.1)  # minimum and maximum, in inches
+_WIDTHS, _HEIGHTS = (3.6, 6.9), (2.4, 4.6)  # minimum and maximum, in inches
+_NOTE = "Area: votes carried or passed on. Strong outline: representative."
 
 
-class DelegationDisplay:
+class DelegationDisplay(Display):
     """Who delegated to whom: a tree of voters around each representative.
 
     Each mark is a voter, and each line a delegation, from the outside to the representative. The
@@ -34,10 +35,12 @@ class DelegationDisplay:
         All delegations.
     competence : array of shape (n_voters,)
         The competence of each voter when it was last a representative; NaN if it was not measured.
-    kinds : sequence of str
+    estimators : sequence of str
         The name of each voter's estimator.
     increment : int
         The number of the increment after which delegations are shown.
+    competence_unit : str, default=""
+        What the numbers of competence are, for the colour bar.
 
     Attributes
     ----------
@@ -45,19 +48,18 @@ class DelegationDisplay:
         The axes with the voters.
     figure_ : matplotlib Figure
         The figure with the axes.
-    layout_ : DelegationLayout
+    layout_ : ForestLayout
         The places of the voters: ``positions`` and ``radii``.
     voters_ : matplotlib PolyCollection
         The marks, one per voter.
     delegations_ : matplotlib LineCollection
         The lines, one per delegator in ascending order.
     labels_ : dict of int to matplotlib Text
-        The labels that have room, by voter: those of representatives, with their weights, and
-        numbers of other voters inside their marks.
+        The labels by voter, where marks have room: numbers, and weights of representatives.
     colorbar_ : matplotlib Colorbar or None
         The colours of competence; None if no competence was measured.
     legend_ : matplotlib Legend or None
-        The shapes of estimators; None if there is only one.
+        The marks of estimators; None if there is only one.
 
     See Also
     --------
@@ -77,12 +79,18 @@ class DelegationDisplay:
     """
 
     def __init__(
-        self, graph: DelegationGraph, competence: Floats, kinds: Sequence[str], increment: int
+        self,
+        graph: DelegationGraph,
+        competence: Floats,
+        estimators: Sequence[str],
+        increment: int,
+        competence_unit: str = "",
     ):
         self.graph = graph
         self.competence = competence
-        self.kinds = kinds
+        self.estimators = estimators
         self.increment = increment
+        self.competence_unit = competence_unit
 
     @classmethod
     def from_estimator(
@@ -92,89 +100,56 @@ class DelegationDisplay:
 
         Parameters
         ----------
-        estimator : LiquidEnsembleClassifier, PrunedEnsemble, Pipeline or search
-            A fitted ensemble, or an estimator that contains one.
+        estimator : LiquidEnsembleClassifier, PrunedEnsemble, Pipeline, search or TrainingRecord
+            A fitted ensemble, an estimator that contains one, or its record.
         increment : int, default=None
             The number of the increment after which delegations are shown. None means the last.
         ax : matplotlib Axes, default=None
             Where to draw. None means a new figure.
         cmap : str or matplotlib Colormap, default=None
-            Colours of competence. None means blues.
+            Colours of competence. None means shades of the first colour of the style.
 
         Returns
         -------
         display : DelegationDisplay
             The display, with the drawn artists as attributes.
         """
-        return cls.from_record(record_of(estimator), increment=increment, ax=ax, cmap=cmap)
-
-    @classmethod
-    def from_record(
-        cls,
-        record: TrainingRecord,
-        *,
-        increment: int | None = None,
-        ax: Any = None,
-        cmap: Any = None,
-    ) -> Self:
-        """Draw the delegations in a record.
-
-        Parameters
-        ----------
-        record : TrainingRecord
-            The record of a training.
-        increment : int, default=None
-            The number of the increment after which delegations are shown. None means the last.
-        ax : matplotlib Axes, default=None
-            Where to draw. None means a new figure.
-        cmap : str or matplotlib Colormap, default=None
-            Colours of competence. None means blues.
-
-        Returns
-        -------
-        display : DelegationDisplay
-            The display, with the drawn artists as attributes.
-        """
-        increments = _increments_until(check_record(record), increment)
+        record = record_of(estimator)
+        increments = _increments_until(record, increment)
         last = increments[-1]
         competence = np.full(last.graph.n_voters, np.nan)
         for measured in increments:
             competence[measured.voters] = measured.competence
-        display = cls(last.graph, competence, estimators_of(record), last.increment)
+        unit = competence_unit(record)
+        display = cls(last.graph, competence, estimators_of(record), last.increment, unit)
         return display.plot(ax, cmap=cmap)
 
-    def plot(self, ax: Any = None, *, cmap: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw. None means a new figure.
-        cmap : str or matplotlib Colormap, default=None
-            Colours of competence. None means blues.
-
-        Returns
-        -------
-        self : DelegationDisplay
-            The display, with the drawn artists as attributes.
-        """
-        check_matplotlib(self)
-        estimators = list(dict.fromkeys(self.kinds))
-        shapes = [estimators.index(name) for name in self.kinds]
-        self.layout_ = DelegationLayout.from_graph(self.graph, shapes, _proportions(ax))
-        with style():
-            self.ax_, self.figure_ = get_axes(ax, *self._figure_size())
-            drawing = DelegationDrawing(self.ax_, self.graph, self.layout_, shapes)
-            drawing.draw_grounds()
+    def _plot(self, ax: Any, *, cmap: Any = None) -> None:
+        by_name = marks_by_estimator(self.estimators)
+        marks = [by_name[name] for name in self.estimators]
+        self.layout_ = ForestLayout.from_graph(self.graph, marks, _proportions(ax))
+        with self._axes(ax, *self._figure_size()) as self.ax_:
+            drawing = DelegationDrawing(self.ax_, self.graph, self.layout_, marks)
+            x, y = self.layout_.limits
+            self.ax_.set(xlim=x, ylim=y, aspect="equal", xticks=[], yticks=[])
+            self.ax_.grid(visible=False)
+            self.ax_.spines[:].set_visible(False)
             self.delegations_ = drawing.draw_delegations()
             self.voters_ = drawing.draw_voters(self.competence, cmap)
             self.colorbar_ = drawing.draw_colour_bar(self.voters_, self.competence)
-            self.legend_ = drawing.draw_legend(estimators)
-            drawing.set_axes(self._title(), pad=28 if self.legend_ else 6)
-            settle(self.ax_)
-            colours = np.asarray(self.voters_.get_facecolor())
-            self.labels_ = write_labels(self.ax_, self.graph, self.layout_, shapes, colours)
-        return self
+            self.legend_ = drawing.draw_legend(by_name)
+            self._write_texts()
+            self.labels_ = drawing.write_labels(np.asarray(self.voters_.get_facecolor()))
+
+    def _write_texts(self) -> None:
+        legend = self.legend_.get_window_extent().height if self.legend_ else 0
+        pad = 6 + legend * 72 / self.ax_.figure.dpi
+        title = self.ax_.set_title(self._title(), size=font_size(1.1), pad=pad)
+        caption = self.ax_.set_xlabel(_NOTE, size=font_size())
+        if self.colorbar_ is not None:
+            unit = f":\n{self.competence_unit}" if self.competence_unit else ""
+            self.colorbar_.set_label(f"Competence when last measured{unit}", size=font_size())
+        arrange(self.ax_, [title, caption])
 
     def _figure_size(self) -> tuple[float, float]:
         """Return a size in inches, with room for the title and the colour bar."""
@@ -207,6 +182,6 @@ def _increments_until(record: TrainingRecord, increment: int | None) -> Sequence
 def _proportions(ax: Any) -> float:
     """Return width divided by height of the area for voters."""
     if ax is None:
-        return _WIDTHS[1] / _HEIGHTS[1]
+        return WIDTH_TO_HEIGHT
     area = ax.get_window_extent()
     return float(np.clip(0.85 * area.width / area.height, 0.2, 5))

@@ -9,24 +9,31 @@ from skliquid.delegation.record import TrainingRecord
 # Attributes with the ensemble of searches, meta-estimators and streamed models
 _INNER = ("best_estimator_", "estimator_", "ensemble", "estimator")
 
+COMPETENCE_UNITS = {
+    "contribution": "change of Brier score, positive is better",
+    "prequential": "accuracy on new rows",
+    "training": "accuracy on rows trained on",
+}
+"""What competence is, by the measure in a record."""
 
-def record_of(estimator: Any, parameter: str = "estimator") -> TrainingRecord:
+
+def record_of(trained: Any, parameter: str = "estimator") -> TrainingRecord:
     """Return the record of a fitted ensemble or of the one inside; errors name ``parameter``."""
-    ensemble = _find_ensemble(estimator)
+    if isinstance(trained, TrainingRecord):
+        return check_record(trained)
+    ensemble = _find_ensemble(trained)
     if ensemble is None:
         raise TypeError(
-            f"{parameter} must be a fitted ensemble, or a pipeline, search or StreamedModel that "
-            f"contains one: got {type(estimator).__name__}. Give the object that fit, prune or "
-            "train_on returns."
+            f"{parameter} must be a fitted ensemble, a pipeline, search or StreamedModel that "
+            f"contains one, or a TrainingRecord: got {type(trained).__name__}. Give the object "
+            "that fit, prune or train_on returns."
         )
-    try:
-        record: TrainingRecord = ensemble.record_
-    except AttributeError as error:
+    if not hasattr(ensemble, "record_"):
         raise NotFittedError(
             f"{parameter} must be fitted: this {type(ensemble).__name__} is not fitted yet. Call "
             "fit or partial_fit first."
-        ) from error
-    return record
+        )
+    return check_record(ensemble.record_)
 
 
 def check_record(record: TrainingRecord) -> TrainingRecord:
@@ -47,13 +54,18 @@ def estimators_of(record: TrainingRecord) -> list[str]:
     return [voter.estimator for voter in record.voters] or [""] * record[-1].graph.n_voters
 
 
-def _find_ensemble(estimator: Any) -> Any:
+def competence_unit(record: TrainingRecord) -> str:
+    """Return what the numbers of competence are; empty if the record does not say it."""
+    return COMPETENCE_UNITS.get(record.competence_measure, "")
+
+
+def _find_ensemble(trained: Any) -> Any:
     """Return the object with a record: the estimator, its last step or inner estimator, or None."""
-    if hasattr(type(estimator), "record_"):
-        return estimator
-    if isinstance(steps := getattr(estimator, "steps", None), list | tuple) and steps:
+    if hasattr(type(trained), "record_"):
+        return trained
+    if isinstance(steps := getattr(trained, "steps", None), list | tuple) and steps:
         return _find_ensemble(steps[-1][1])
     for name in _INNER:
-        if (inner := getattr(estimator, name, None)) is not None:
+        if (inner := getattr(trained, name, None)) is not None:
             return _find_ensemble(inner)
     return None

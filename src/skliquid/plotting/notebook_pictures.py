@@ -2,34 +2,34 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from itertools import pairwise
-from math import isfinite, sqrt
+from math import isfinite
 from typing import Any
+
+import numpy as np
 
 from skliquid.delegation.graph import DelegationGraph
 from skliquid.delegation.record import TrainingRecord, increment_row
+from skliquid.plotting.forest_layout import ForestLayout
+from skliquid.plotting.training_history import TrainingHistory
 
 _BLUE, _ORANGE = "#0072B2", "#E69F00"
-_MAX_RADIUS = 17.0
+_MAX_WIDTH, _UNIT = 640, 16  # pixels: of a picture, and of the mark of a voter with one vote
 _ROWS_SHOWN = 5  # at the beginning and at the end of a table
-_CURVES = ("n_representatives", "accuracy_of_voters", "eval_accuracy", "minimum_majority", "cost")
 
 
 def graph_html(graph: DelegationGraph) -> str:
     """Return the HTML that notebooks show for a delegation graph."""
     n_left = len(graph.representatives)
     text = f"{graph.n_voters} voters, {n_left} representatives: the larger, the more votes."
-    picture = delegations(graph.delegation.tolist(), graph.weights.tolist())
-    return f"<div>{picture}<div>{text}</div></div>"
+    return f"<div>{forest(graph)}<div>{text}</div></div>"
 
 
 def record_html(record: TrainingRecord) -> str:
     """Return the HTML that notebooks show for a training record."""
     rows = [increment_row(increment) for increment in record.increments]
-    columns = {name: [row[name] for row in rows] for name in _CURVES}
+    columns = _curves(TrainingHistory.from_record(record)) if rows else {}
     curves = "".join(
-        f"<tr><td>{name.replace('_', ' ')}</td><td>{picture}</td>"
-        f"<td>{format_number(values[-1])}</td></tr>"
+        f"<tr><td>{name}</td><td>{picture}</td><td>{format_number(values[-1])}</td></tr>"
         for name, values in columns.items()
         if (picture := curve(values))
     )
@@ -37,6 +37,19 @@ def record_html(record: TrainingRecord) -> str:
         f"<div><p>{escape(record.summary())}</p><table>{curves}</table>"
         f"<details><summary>Increments</summary>{table(rows)}</details></div>"
     )
+
+
+def _curves(history: TrainingHistory) -> dict[str, list[Any]]:
+    """Return the numbers over increments by their names; a score or cost ends with the last fit."""
+    scores = history.eval_accuracy
+    is_scored = np.isfinite(scores[-1])
+    return {
+        "representatives": history.representatives.tolist(),
+        "accuracy of voters": history.accuracy.tolist(),
+        "accuracy on the evaluation set": (scores if is_scored else scores[:-1]).tolist(),
+        "minimum majority (fewest with over half of the votes)": history.minimum_majority.tolist(),
+        "cost so far (sample visits)": history.cost.astype(int).tolist(),
+    }
 
 
 def curve(values: Sequence[float], *, width: int = 150, height: int = 26) -> str:
@@ -60,61 +73,40 @@ def curve(values: Sequence[float], *, width: int = 150, height: int = 26) -> str
     return _svg(width, height, polyline + dot)
 
 
-def delegations(delegation: Sequence[int], weights: Sequence[int]) -> str:
-    """Return a forest as SVG: representatives on top, their delegators below.
-
-    The area of a representative's circle is its weight.
-    """
-    children: dict[int, list[int]] = {voter: [] for voter in range(len(delegation))}
-    for voter, delegate in enumerate(delegation):
-        if voter != delegate:
-            children[delegate].append(voter)
-    tops = [voter for voter, delegate in enumerate(delegation) if voter == delegate]
-    tops.sort(key=lambda voter: -weights[voter])
-    columns, depths = _places(tops, children)
-    n_columns, n_levels = int(max(columns.values())) + 1, max(depths.values())
-    width = min(max(26 * n_columns, 160), 640)
-    step, drop = (width - 40) / max(n_columns - 1, 1), 30 if n_levels < 5 else 150 / n_levels
-    centres = {v: (20 + step * columns[v], 22 + drop * depths[v]) for v in columns}
-    lines = [_line(centres[voter], centres[delegate]) for voter, delegate in enumerate(delegation)]
-    radii = _radii(tops, weights, {voter: centres[voter][0] for voter in tops})
-    dot = min(3.0, max(1.0, step / 3))
-    dots = [
-        _circle(centres[voter], radii[voter], _ORANGE, _caption(voter, weights[voter]))
-        if voter in radii
-        else _circle(centres[voter], dot, _BLUE, f"voter {voter} delegates to {delegation[voter]}")
-        for voter in columns
+def forest(graph: DelegationGraph) -> str:
+    """Return the trees of all representatives as SVG, in the layout of the displays."""
+    layout = ForestLayout.from_graph(graph)
+    (left, right), (low, high) = layout.limits
+    unit = min(_MAX_WIDTH / (right - left), _UNIT)
+    centres = (layout.positions - (left, high)) * (unit, -unit)
+    pairs = [(voter, graph.delegation[voter]) for voter in np.flatnonzero(graph.distances)]
+    lines = [
+        '<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="#999"/>'.format(
+            *centres[voter], *centres[delegate]
+        )
+        for voter, delegate in pairs
     ]
-    return _svg(width, int(40 + drop * n_levels), "".join([*lines, *dots]))
+    circles = zip(centres, unit * layout.radii, graph.weights, graph.delegation, strict=True)
+    marks = [
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.2f}" fill="{_ORANGE if weight else _BLUE}">'
+        f"<title>{_caption(voter, weight, delegate)}</title></circle>"
+        for voter, ((x, y), radius, weight, delegate) in enumerate(circles)
+    ]
+    width, height = unit * (right - left), unit * (high - low)
+    return _svg(round(width), round(height), "".join([*lines, *marks]))
 
 
-def _places(
-    tops: Sequence[int], children: Mapping[int, Sequence[int]]
-) -> tuple[dict[int, float], dict[int, int]]:
-    """Return the column and depth of each voter, above the middle of its delegators."""
-    columns: dict[int, float] = {}
-    depths: dict[int, int] = {}
-    n_leaves, waiting = 0, [(top, 0, False) for top in reversed(tops)]
-    while waiting:
-        voter, depth, is_done = waiting.pop()
-        if is_done:
-            below = [columns[child] for child in children[voter]]
-            columns[voter] = (below[0] + below[-1]) / 2
-        elif children[voter]:
-            waiting.append((voter, depth, True))
-            waiting.extend((child, depth + 1, False) for child in reversed(children[voter]))
-        else:
-            columns[voter], n_leaves = n_leaves, n_leaves + 1
-        depths[voter] = depth
-    return columns, depths
+def _caption(voter: int, weight: int, delegate: int) -> str:
+    if not weight:
+        return f"voter {voter} delegates to {delegate}"
+    return f"voter {voter} carries {weight} {'votes' if weight > 1 else 'vote'}"
 
 
-def _radii(tops: Sequence[int], weights: Sequence[int], x: Mapping[int, float]) -> dict[int, float]:
-    """Return the radius of each representative: areas are weights, and circles do not overlap."""
-    roots = {voter: sqrt(weights[voter]) for voter in tops}
-    gaps = [(x[b] - x[a]) / (roots[a] + roots[b]) for a, b in pairwise(tops)]
-    scale = min([_MAX_RADIUS / max(roots.values()), *gaps])
-    return {voter: scale * root for voter, root in roots.items()}
+def _svg(width: int, height: int, content: str) -> str:
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" style="max-width:100%">{content}</svg>'
+    )
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -145,30 +137,3 @@ def format_number(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.3g}" if isfinite(value) else ""
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _svg(width: int, height: int, content: str) -> str:
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" style="max-width:100%">{content}</svg>'
-    )
-
-
-def _line(start: tuple[float, float], end: tuple[float, float]) -> str:
-    (x1, y1), (x2, y2) = start, end
-    return (
-        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="#999" '
-        'stroke-width="0.7"/>'
-    )
-
-
-def _circle(place: tuple[float, float], radius: float, colour: str, caption: str) -> str:
-    x, y = place
-    return (
-        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{colour}" stroke="white" '
-        f'stroke-width="0.5"><title>{escape(caption)}</title></circle>'
-    )
-
-
-def _caption(voter: int, weight: int) -> str:
-    return f"voter {voter} carries {weight} {'votes' if weight > 1 else 'vote'}"

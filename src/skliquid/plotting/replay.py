@@ -105,8 +105,7 @@ def replay(trained: Any, path: str | PathLike[str], *, title: str | None = None)
     >>> replay(ensemble, "replay.html", title="Breast cancer")  # doctest: +SKIP
     PosixPath('replay.html')
     """
-    record = trained if isinstance(trained, TrainingRecord) else record_of(trained, "trained")
-    return Replay.of(record, title=title).save(path)
+    return Replay.of(record_of(trained, "trained"), title=title).save(path)
 
 
 def _title_of(record: TrainingRecord) -> str:

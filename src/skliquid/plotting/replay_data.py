@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
 from math import ceil, isfinite, log10
 from typing import Any
 
@@ -11,6 +10,10 @@ from numpy.typing import NDArray
 
 from skliquid.delegation.graph import DelegationGraph
 from skliquid.delegation.record import IncrementRecord, TrainingRecord, VoterDescription
+from skliquid.plotting.fitted_record import competence_unit, estimators_of
+from skliquid.plotting.forest_layout import ForestLayout
+from skliquid.plotting.marks import CIRCLE, marks_by_estimator
+from skliquid.plotting.training_history import TrainingHistory
 
 MAX_INCREMENTS = 200  # shown in a replay; if there are more, evenly spaced ones are shown
 _LEVELS = 1_000  # minimum number of steps in which the range of competences is shown
@@ -24,6 +27,7 @@ def replay_data(record: TrainingRecord) -> dict[str, Any]:
     delegates to from then on, in the order of the replay: voters that take their vote back first,
     then the weakest first. ``visits`` and ``visits_of_all`` are counted from the first increment
     kept. The latter assumes that all voters kept training, each at the mean cost of those that did.
+    ``positions`` are those of the voters in the last graph, as in a display: x, y, x and so on.
     """
     increments = record.increments
     n_shown = min(len(increments), MAX_INCREMENTS)
@@ -32,7 +36,6 @@ def replay_data(record: TrainingRecord) -> dict[str, Any]:
     graphs = [increments[0].before, *(increment.graph for increment in shown)]
     start, n_voters = graphs[0].delegation, graphs[0].n_voters
     digits = _digits(np.concatenate([increment.competence for increment in shown]))
-    accuracies = [increment.eval_accuracy for increment in shown]
     return {
         "n_voters": n_voters,
         "n_final": record.n_final,
@@ -40,17 +43,36 @@ def replay_data(record: TrainingRecord) -> dict[str, Any]:
         "n_kept": len(increments),
         "stopped": record.stopped,
         **_descriptions(record.voters),
+        **_forest(record),
         "start": None if np.array_equal(start, np.arange(n_voters)) else start.tolist(),
         "increment": [increment.increment for increment in shown],
         "n_rows": [increment.n_rows for increment in shown],
         "n_trained": [increment.n_trained for increment in shown],
         "minimum_majority": [increment.minimum_majority for increment in shown],
-        "eval_accuracy": [round(float(a), 5) if isfinite(a) else None for a in accuracies],
+        "eval_accuracy": [_accuracy(increment.eval_accuracy) for increment in shown],
+        "final_eval_accuracy": _accuracy(record.final_eval_accuracy),
         **_visits(record, positions),
         "moves": _moves(record, positions, graphs),
         "judged": [_measured_voters(*pair) for pair in zip(shown, graphs[:-1], strict=True)],
         "competence": [_as_integers(increment.competence, digits) for increment in shown],
         "competence_digits": digits,
+        "competence_unit": competence_unit(record),
+    }
+
+
+def _accuracy(value: float) -> float | None:
+    return round(float(value), 5) if isfinite(value) else None
+
+
+def _forest(record: TrainingRecord) -> dict[str, Any]:
+    """Return the places of voters, and the corners of each estimator's mark; None is a circle."""
+    estimators = estimators_of(record)
+    marks = marks_by_estimator(estimators)
+    layout = ForestLayout.from_graph(record[-1].graph, [marks[name] for name in estimators])
+    corners = [None if mark is CIRCLE else mark.corners.round(3) for mark in marks.values()]
+    return {
+        "positions": layout.positions.round(2).ravel().tolist(),
+        "marks": [None if places is None else places.ravel().tolist() for places in corners],
     }
 
 
@@ -59,8 +81,8 @@ def _descriptions(voters: Sequence[VoterDescription]) -> dict[str, Any]:
     estimators = list(dict.fromkeys(voter.estimator for voter in voters))
     maps = list(dict.fromkeys(voter.feature_map for voter in voters))
     return {
-        "kinds": estimators,  # the page reads these keys
-        "kind": [estimators.index(voter.estimator) for voter in voters],
+        "estimators": estimators,
+        "estimator": [estimators.index(voter.estimator) for voter in voters],
         "feature_maps": maps,
         "feature_map": [maps.index(voter.feature_map) for voter in voters],
         "hyperparameters": [
@@ -80,18 +102,15 @@ def _text(value: Any) -> str:
 
 def _visits(record: TrainingRecord, positions: Sequence[int]) -> dict[str, Any]:
     """Return sample visits so far, and their estimate if all voters had kept training."""
-    increments = record.increments
-    n_voters, n_left = increments[0].graph.n_voters, increments[-1].n_representatives
-    spent = list(accumulate(int(increment.cost) for increment in increments))
-    estimates = [n_voters * one.cost / max(one.n_trained, 1) for one in increments]
-    of_all = [round(total) for total in accumulate(estimates)]
-    final_fit = int(record.cost.final_fit)
+    history = TrainingHistory.from_record(record)
+    elsewhere = int(history.cost[0]) - record[0].cost
+    spent, of_all = history.cost - elsewhere, history.cost_of_all - elsewhere
     return {
-        "visits": [spent[k] for k in positions],
-        "visits_of_all": [of_all[k] for k in positions],
-        "visits_elsewhere": int(record.cost.increments) - spent[-1],
-        "final_fit": final_fit,
-        "final_fit_of_all": round(final_fit * n_voters / n_left),
+        "visits": [int(spent[k]) for k in positions],
+        "visits_of_all": [round(of_all[k]) for k in positions],
+        "visits_elsewhere": elsewhere,
+        "final_fit": record.final_fit_cost,
+        "final_fit_of_all": round(of_all[-1] - of_all[-2]),
     }
 
 

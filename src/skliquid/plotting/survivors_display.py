@@ -4,38 +4,39 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
-from skliquid.delegation.record import TrainingRecord
-from skliquid.plotting.fitted_record import check_record, estimators_of, record_of
-from skliquid.plotting.panel_grid import divide_axes, settle_panels
-from skliquid.plotting.style import (
-    DRAWN_COLOUR,
-    FINAL_COLOUR,
-    check_matplotlib,
-    get_axes,
+import numpy as np
+
+from skliquid.plotting.display import (
+    SMALL,
+    Display,
+    arrange,
+    blend,
+    divide_axes,
+    font_size,
     quantity,
-    settle,
-    style,
 )
-from skliquid.plotting.trait_panels import draw_trait, panel_height
+from skliquid.plotting.fitted_record import estimators_of, record_of
 from skliquid.plotting.traits import Trait, traits_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
+    from matplotlib.text import Text
 
 _MAX_COLUMNS, _WIDTH = 3, 2.35  # inches
 _HEADER, _AROUND = 0.25, 0.42  # inches, above all panels and above and below each
+_BAR_HEIGHT = 0.17  # inches
+_DRAWN = 0.25  # shade of all drawn values
 
 
-class SurvivorsDisplay:
+class SurvivorsDisplay(Display):
     """Which estimators, feature maps and hyperparameters carry weight at the end.
 
     The display shows what the ensemble learned about the data. First come estimators, then feature
     maps, then the hyperparameters of each estimator. Properties that all voters share are left out.
-    A wide grey bar is the share of voters that drew a value. A narrow blue bar is the share of the
+    A wide grey bar is the share of voters that drew a value. A narrow bar is the share of the
     weight that voters with this value carry at the end. Both are shares among the voters with that
-    estimator. Numbers from distributions are drawn on an axis instead: a grey line for each voter,
-    and a blue circle for each representative, with its weight as area.
+    estimator. Numbers from distributions are divided into four ranges with as many voters each.
 
     Use :meth:`from_estimator` or :meth:`from_record` rather than the constructor.
 
@@ -45,7 +46,7 @@ class SurvivorsDisplay:
         The properties in which voters differ.
     n_voters, n_representatives : int
         Number of voters, and of those with weight at the end.
-    kind : str, default=""
+    estimator : str, default=""
         The estimator of all voters, if there is only one; empty if it is not known.
 
     Attributes
@@ -74,12 +75,12 @@ class SurvivorsDisplay:
     """
 
     def __init__(
-        self, traits: Sequence[Trait], n_voters: int, n_representatives: int, kind: str = ""
+        self, traits: Sequence[Trait], n_voters: int, n_representatives: int, estimator: str = ""
     ):
         self.traits = traits
         self.n_voters = n_voters
         self.n_representatives = n_representatives
-        self.kind = kind
+        self.estimator = estimator
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -87,8 +88,8 @@ class SurvivorsDisplay:
 
         Parameters
         ----------
-        estimator : LiquidEnsembleClassifier, PrunedEnsemble, Pipeline or search
-            A fitted ensemble, or an estimator that contains one.
+        estimator : LiquidEnsembleClassifier, PrunedEnsemble, Pipeline, search or TrainingRecord
+            A fitted ensemble, an estimator that contains one, or its record.
         ax : matplotlib Axes, default=None
             Where to draw; it is divided into panels. None means a new figure.
 
@@ -97,73 +98,42 @@ class SurvivorsDisplay:
         display : SurvivorsDisplay
             The display, with the drawn artists as attributes.
         """
-        return cls.from_record(record_of(estimator), ax=ax)
+        record = record_of(estimator)
+        graph, name = record[-1].graph, estimators_of(record)[0]
+        return cls(traits_of(record), graph.n_voters, len(graph.representatives), name).plot(ax)
 
-    @classmethod
-    def from_record(cls, record: TrainingRecord, *, ax: Any = None) -> Self:
-        """Draw the survivors in a record.
-
-        Parameters
-        ----------
-        record : TrainingRecord
-            The record of a training.
-        ax : matplotlib Axes, default=None
-            Where to draw; it is divided into panels. None means a new figure.
-
-        Returns
-        -------
-        display : SurvivorsDisplay
-            The display, with the drawn artists as attributes.
-        """
-        graph = check_record(record)[-1].graph
-        n_left, estimator = len(graph.representatives), estimators_of(record)[0]
-        return cls(traits_of(record), graph.n_voters, n_left, estimator).plot(ax)
-
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; it is divided into panels. None means a new figure.
-
-        Returns
-        -------
-        self : SurvivorsDisplay
-            The display, with the drawn artists as attributes.
-        """
-        check_matplotlib(self)
+    def _plot(self, ax: Any) -> None:
         rows = _rows(self.traits)
         self.axes_: dict[str, Axes] = {}
         self.legend_: Legend | None = None
-        with style():
-            self.ax_, self.figure_ = get_axes(ax, *_figure_size(rows))
+        with self._axes(ax, *_figure_size(rows)) as self.ax_:
             if rows:
                 self._draw(self.ax_, rows)
             else:
                 self._write_note(self.ax_)
-        return self
 
     def _draw(self, ax: "Axes", rows: list[list[Trait]]) -> None:
         heights = [_HEADER, *map(_row_height, rows)]
-        n_columns = max(map(len, rows))
-        grid = divide_axes(ax, len(heights), n_columns, gaps=(0.75, _AROUND), height_ratios=heights)
-        self.legend_ = self._draw_header(ax.figure.add_subplot(grid[0, :]))
+        grid = divide_axes(ax, len(heights), max(map(len, rows)), height_ratios=heights)
+        header = ax.figure.add_subplot(grid[0, :])
+        self.legend_, titles = self._draw_header(header), []
         for i, row in enumerate(rows, start=1):
             n_bars = max(len(trait.categories) for trait in row)
             for j, trait in enumerate(row):
                 panel = self.axes_[trait.title] = ax.figure.add_subplot(grid[i, j])
-                draw_trait(panel, trait, n_bars)
-        settle_panels(list(self.axes_.values()), loc="left")
+                titles.append(draw_trait(panel, trait, n_bars))
+        arrange(ax)
+        arrange(ax, [header.title, *titles])  # which are as wide as their panels
 
     def _draw_header(self, ax: "Axes") -> "Legend":
         from matplotlib.patches import Patch
 
         ax.set_axis_off()
-        ax.set_title(self._title())
-        drawn = Patch(color=DRAWN_COLOUR, label="drawn: share of the voters")
-        left = Patch(color=FINAL_COLOUR, label="at the end: share of the weight")
-        return ax.legend(handles=[drawn, left], loc="center", ncols=2, handlelength=1.5)
+        ax.set_title(self._title(), size=font_size(1.1))
+        drawn = Patch(color=blend(ax, _DRAWN), label="drawn: share of the voters")
+        left = Patch(color="C0", label="at the end: share of the weight")
+        look: dict[str, Any] = {"loc": "center", "ncols": 2, "handlelength": 1.5, "frameon": False}
+        return ax.legend(handles=[drawn, left], fontsize=font_size(), **look)
 
     def _title(self) -> str:
         representatives = quantity(self.n_representatives, "representative")
@@ -171,16 +141,14 @@ class SurvivorsDisplay:
 
     def _write_note(self, ax: "Axes") -> None:
         """Write why there are no panels."""
-        note = (
-            f"All voters have the same estimator, {self.kind}, and drew no hyperparameters:\n"
-            "they differ only in their seeds, and perhaps in their rows and features."
-            if self.kind
-            else "The record does not say what distinguishes its voters."
-        )
+        note = "The record does not say what distinguishes its voters."
+        if self.estimator:
+            note = f"All voters are {self.estimator}, and differ in seeds, rows or features only."
         ax.set_axis_off()
-        ax.set_title(self._title())
-        ax.text(0.5, 0.5, note, transform=ax.transAxes, ha="center", va="center", color="0.3")
-        settle(ax)
+        title = ax.set_title(self._title(), size=font_size(1.1))
+        look: dict[str, Any] = {"ha": "center", "va": "center", "color": blend(ax, 0.7)}
+        text = ax.text(0.5, 0.5, note, transform=ax.transAxes, size=font_size(), **look)
+        arrange(ax, [title, text])
 
 
 def _rows(traits: Sequence[Trait]) -> list[list[Trait]]:
@@ -195,7 +163,7 @@ def _group(trait: Trait) -> str:
 
 
 def _row_height(row: Sequence[Trait]) -> float:
-    return max(map(panel_height, row)) + _AROUND
+    return max(_BAR_HEIGHT * len(trait.categories) for trait in row) + _AROUND
 
 
 def _figure_size(rows: Sequence[Sequence[Trait]]) -> tuple[float, float]:
@@ -203,3 +171,24 @@ def _figure_size(rows: Sequence[Sequence[Trait]]) -> tuple[float, float]:
         return 2 * _WIDTH, 1.2
     width = max(2, *map(len, rows)) * _WIDTH
     return width, _HEADER + 0.25 + sum(map(_row_height, rows))
+
+
+def draw_trait(ax: "Axes", trait: Trait, n_bars: int) -> "Text":
+    """Draw a trait; with room for ``n_bars``, bars of all panels in a row are equally wide."""
+    labels, drawn, left = zip(*trait.categories, strict=True)
+    places = np.arange(len(labels))
+    ax.barh(places, drawn, height=0.76, color=blend(ax, _DRAWN))
+    ax.barh(places, left, height=0.34, color="C0")
+    for place, category in enumerate(trait.categories):
+        end = max(category.drawn, category.left)
+        text = f" {category.left:.0%}" if trait.weights.any() else ""
+        ax.text(end, place, text, va="center", size=font_size(SMALL))
+    if not trait.weights.any():
+        look: dict[str, Any] = {"ha": "right", "va": "center", "size": font_size(SMALL)}
+        ax.text(1.15, len(places) / 2 - 0.5, "none left", color=blend(ax, 0.6), **look)
+    ax.set_yticks(places, labels)
+    ax.set(xlim=(0, 1.2), ylim=(n_bars - 0.4, -0.6), xticks=[])
+    ax.tick_params(axis="y", length=0, labelsize=font_size(SMALL))
+    ax.grid(visible=False)
+    ax.spines[:].set_visible(False)
+    return ax.set_title(trait.title, loc="left", size=font_size())

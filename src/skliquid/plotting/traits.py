@@ -6,14 +6,13 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Voters
 from skliquid.delegation.record import TrainingRecord, VoterDescription
 
-_MAX_LISTED, _MAX_CATEGORIES = 6, 8  # more numbers are continuous; rarer categories are merged
+_MAX_LISTED, _MAX_CATEGORIES = 6, 8  # more numbers become ranges; rarer categories are merged
+_QUARTILES = (0.25, 0.5, 0.75)
 _MAX_LETTERS = 22
-_MIN_LOG_RATIO = 20.0  # between the largest and the smallest number on a logarithmic axis
 
 
 class Category(NamedTuple):
@@ -39,42 +38,21 @@ class Trait:
         return f"{self.estimator}: {self.name}" if self.estimator else self.name
 
     @property
-    def is_continuous(self) -> bool:
-        """Whether the values are numbers that are not from a short list."""
-        if not all(map(_is_number, self.values)):
-            return False
-        are_many = len(set(self.values)) > _MAX_LISTED
-        return are_many or any(float(f"{value:.3g}") != value for value in self.values)
-
-    @property
-    def is_logarithmic(self) -> bool:
-        """Whether the numbers are positive and of different orders of magnitude."""
-        low, high = float(min(self.values)), float(max(self.values))
-        return low > 0 and high > _MIN_LOG_RATIO * low
-
-    @property
     def categories(self) -> list[Category]:
         """The values with their shares: numbers in ascending order, then others as they occur.
 
-        If there are many, the rarest are one category.
+        Many different numbers become four ranges; of many other values, the rarest are merged.
         """
-        labels = np.array([_label(value) for value in self.values])
-        found = [
-            Category(label, float(np.mean(labels == label)), self._left(labels == label))
-            for label in dict.fromkeys(labels[_order(self.values)].tolist())
-        ]
-        if len(found) <= _MAX_CATEGORIES:
-            return found
-        by_share = sorted(found, key=lambda category: category.drawn + category.left)
-        common = by_share[1 - _MAX_CATEGORIES :]
-        rare = [category for category in found if category not in common]
-        drawn = sum(category.drawn for category in rare)
-        left = sum(category.left for category in rare)
-        kept = [category for category in found if category in common]
-        return [*kept, Category(f"{len(rare)} others", drawn, left)]
-
-    def _left(self, has_value: NDArray[np.bool_]) -> float:
-        return float(self.weights[has_value].sum() / max(self.weights.sum(), 1))
+        labels = np.array(_labels(self.values))
+        names = list(dict.fromkeys(labels[_order(self.values)].tolist()))
+        weights = self.weights / max(self.weights.sum(), 1)
+        shares = {name: (np.mean(labels == name), weights[labels == name].sum()) for name in names}
+        rare = sorted(names, key=lambda name: -sum(shares[name]))[_MAX_CATEGORIES - 1 :]
+        if len(rare) > 1:
+            others = np.sum([shares[name] for name in rare], axis=0)
+            names = [name for name in names if name not in rare] + [f"{len(rare)} others"]
+            shares[names[-1]] = tuple(others)
+        return [Category(name, *map(float, shares[name])) for name in names]
 
 
 def traits_of(record: TrainingRecord) -> list[Trait]:
@@ -114,6 +92,16 @@ def _order(values: Sequence[Any]) -> list[int]:
     """Return positions: first those of numbers in ascending order, then all others."""
     ranks = [(0, value) if _is_number(value) else (1, 0) for value in values]
     return sorted(range(len(values)), key=lambda k: ranks[k])
+
+
+def _labels(values: Sequence[Any]) -> list[str]:
+    """Return the category of each value: its text, or the range of numbers that it lies in."""
+    if not all(map(_is_number, values)) or len(set(values)) <= _MAX_LISTED:
+        return [_label(value) for value in values]
+    numbers = np.array(values, dtype=float)
+    quarters = np.searchsorted(np.quantile(numbers, _QUARTILES), numbers)
+    ranges = [numbers[quarters == quarter] for quarter in quarters]
+    return [f"{own.min():.2g} to {own.max():.2g}" for own in ranges]
 
 
 def _label(value: Any) -> str:

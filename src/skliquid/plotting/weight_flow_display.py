@@ -4,49 +4,41 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from skliquid.delegation.arrays import Floats
-from skliquid.delegation.record import TrainingRecord
-from skliquid.plotting.fitted_record import check_record, record_of
-from skliquid.plotting.style import (
-    MIN_FONT_SIZE,
-    check_matplotlib,
-    get_axes,
-    quantity,
-    settle,
-    style,
-)
-from skliquid.plotting.weight_flow import Ribbons, WeightFlow
+from skliquid.delegation.arrays import Floats, Voters
+from skliquid.delegation.graph import DelegationGraph
+from skliquid.plotting.display import SMALL, Display, arrange, blend, font_size, quantity
+from skliquid.plotting.fitted_record import record_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
+    from matplotlib.collections import PolyCollection
     from matplotlib.text import Text
 
-# The heaviest representatives have hues; neighbours differ in brightness.
-_HUES = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7")
-_GREYS, _TINT = ("0.42", "0.58"), 0.42
-_NOTE = "Colour: who carries the votes in the end. Light: not yet."
-_MAX_TICKS, _MAX_VECTORS = 16, 2000
-_FLAT = 0.15  # half the width of the level part of a band, relative to the distance of columns
+_NOTE = "Strong colours: representatives in the end. Light: voters that delegate to them."
+_LIGHT, _GREYS = 0.4, (0.4, 0.6)  # shades
+_MAX_HUES, _MAX_CURVES, _MAX_VECTORS = 6, 120, 400
+_CURVE = np.linspace(0, 1, 12)  # places between two increments
 
 
-class WeightFlowDisplay:
+class WeightFlowDisplay(Display):
     """How weight gathers: from a band per voter to a few bands of representatives.
 
-    Each column shows the state after an increment, the first the state before training. The height
-    of a band is the weight of a representative. Where a voter delegates, its band flows into the
-    band of the voter that carries its votes from then on. Where it takes its votes back, they flow
-    out again. Colours are those of the representatives that carry the votes in the end: dark when
-    these carry them already, light before. The heaviest representatives have hues, others are grey.
+    The height of a band is the weight of a voter, over the increments; the first state is that
+    before training. Where a voter delegates, its band ends beside the band that grows by its votes.
+    Where it takes its votes back, it begins again. Colours are those of the representatives in the
+    end: strong for their own bands, light for voters that delegate to them. The heaviest have the
+    colours of the style, others are grey.
 
     Use :meth:`from_estimator` or :meth:`from_record` rather than the constructor.
 
     Parameters
     ----------
-    flow : WeightFlow
-        The carrier of each vote, at the increments that are drawn.
-    n_increments : int
-        The number of increments, drawn or not.
+    weights : array of shape (n_increments + 1, n_voters)
+        The weight of each voter before the first increment, and after each.
+    graph : DelegationGraph
+        All delegations in the end.
+    increment : int, default=0
+        The number of the increment before the first.
 
     Attributes
     ----------
@@ -54,8 +46,8 @@ class WeightFlowDisplay:
         The axes.
     figure_ : matplotlib Figure
         The figure with the axes.
-    bands_ : matplotlib PathCollection
-        The bands, in pieces from each column to the next.
+    bands_ : matplotlib PolyCollection
+        The bands, one per voter.
     labels_ : dict of int to matplotlib Text
         The labels of the heaviest representatives left, by voter, where there is room.
 
@@ -75,21 +67,19 @@ class WeightFlowDisplay:
     How weight gathers: from 24 voters to 5 representatives
     """
 
-    def __init__(self, flow: WeightFlow, n_increments: int):
-        self.flow = flow
-        self.n_increments = n_increments
+    def __init__(self, weights: Voters, graph: DelegationGraph, increment: int = 0):
+        self.weights = weights
+        self.graph = graph
+        self.increment = increment
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, max_columns: int = 60, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Draw the weights of a fitted ensemble.
 
         Parameters
         ----------
-        estimator : LiquidEnsembleClassifier, PrunedEnsemble, Pipeline or search
-            A fitted ensemble, or an estimator that contains one.
-        max_columns : int, default=60
-            The maximum number of columns. If there are more increments, those at which no votes
-            move are left out, and if necessary others at regular intervals.
+        estimator : LiquidEnsembleClassifier, PrunedEnsemble, Pipeline, search or TrainingRecord
+            A fitted ensemble, an estimator that contains one, or its record.
         ax : matplotlib Axes, default=None
             Where to draw. None means a new figure.
 
@@ -98,154 +88,110 @@ class WeightFlowDisplay:
         display : WeightFlowDisplay
             The display, with the drawn artists as attributes.
         """
-        return cls.from_record(record_of(estimator), max_columns=max_columns, ax=ax)
+        record = record_of(estimator)
+        weights = [record[0].before.weights, *(increment.graph.weights for increment in record)]
+        return cls(np.array(weights), record[-1].graph, record[0].increment - 1).plot(ax)
 
-    @classmethod
-    def from_record(cls, record: TrainingRecord, *, max_columns: int = 60, ax: Any = None) -> Self:
-        """Draw the weights in a record.
-
-        Parameters
-        ----------
-        record : TrainingRecord
-            The record of a training.
-        max_columns : int, default=60
-            The maximum number of columns. If there are more increments, those at which no votes
-            move are left out, and if necessary others at regular intervals.
-        ax : matplotlib Axes, default=None
-            Where to draw. None means a new figure.
-
-        Returns
-        -------
-        display : WeightFlowDisplay
-            The display, with the drawn artists as attributes.
-        """
-        if max_columns < 2:
-            raise ValueError(
-                "max_columns must be 2 or more, for the first state and the last: got "
-                f"{max_columns!r}. Raise it."
-            )
-        n_increments = len(check_record(record))
-        return cls(WeightFlow.from_record(record, max_columns), n_increments).plot(ax)
-
-    def plot(self, ax: Any = None) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw. None means a new figure.
-
-        Returns
-        -------
-        self : WeightFlowDisplay
-            The display, with the drawn artists as attributes.
-        """
-        check_matplotlib(self)
-        with style():
-            height = float(np.clip(1.4 + 0.13 * len(self.flow.orders[-1]), 3.6, 5.6))
-            self.ax_, self.figure_ = get_axes(ax, 7.0, height)
+    def _plot(self, ax: Any) -> None:
+        height = float(np.clip(1.4 + 0.13 * len(self.graph.representatives), 3.6, 5.6))
+        with self._axes(ax, 7.0, height) as self.ax_:
             self.bands_ = self._draw_bands(self.ax_)
-            self._set_axes(self.ax_)
-            settle(self.ax_)
+            title, caption = self._set_axes(self.ax_)
+            arrange(self.ax_, [title, caption])
             self.labels_ = self._write_labels(self.ax_)
-            settle(self.ax_)
-        return self
+            arrange(self.ax_)
 
-    def _draw_bands(self, ax: "Axes") -> "PathCollection":
-        from matplotlib.collections import PathCollection
+    def _draw_bands(self, ax: "Axes") -> "PolyCollection":
+        from matplotlib.collections import PolyCollection
 
-        flow, paths, colours = self.flow, [], []
-        for column in range(flow.n_columns):
-            ribbons = flow.ribbons(column)
-            ends = zip(ribbons.tops.tolist(), ribbons.weights.tolist(), strict=True)
-            draw = _level if column == flow.n_columns - 1 else _curve
-            paths += [draw(column, top, next_top, weight) for (top, next_top), weight in ends]
-            colours.append(self._colours(ribbons))
-        is_large = len(paths) > _MAX_VECTORS  # as vectors, its files would be large
-        bands = PathCollection(paths, linewidths=0.15, rasterized=is_large)
-        bands.set_color(np.concatenate(colours).tolist())
-        bands.set_snap(False)  # else level pieces, but not curves, are moved to whole pixels
+        order = _order(self.graph)
+        x, heights = self._curves()
+        ends = np.cumsum(heights[:, order], axis=1)[:, np.argsort(order)]
+        sides = zip((ends - heights).T, ends.T, strict=True)
+        there_and_back = np.concatenate([x, x[::-1]])
+        outlines = [
+            np.column_stack([there_and_back, np.concatenate([top, bottom[::-1]])])
+            for top, bottom in sides
+        ]
+        look: dict[str, Any] = {"linewidths": 0.3, "edgecolors": [blend(ax, 0)]}
+        look["rasterized"] = len(order) > _MAX_VECTORS  # as vectors, files would be large
+        bands = PolyCollection(outlines, facecolors=self._colours(ax), **look)
         ax.add_collection(bands, autolim=False)
         return bands
 
-    def _colours(self, ribbons: Ribbons) -> Floats:
-        """Return the colour of each ribbon's last representative, light before it arrives there."""
-        from matplotlib.colors import to_rgb
+    def _curves(self) -> tuple[Floats, Floats]:
+        """Return weights along smooth curves from increment to increment, or straight if many."""
+        x, weights = self.increment + np.arange(len(self.weights), dtype=float), self.weights
+        if len(x) > _MAX_CURVES:
+            return x, weights.astype(float)
+        share = 3 * _CURVE**2 - 2 * _CURVE**3
+        heights = weights[:-1, None] + share[:, None] * np.diff(weights, axis=0)[:, None]
+        return np.add.outer(x[:-1], _CURVE).ravel(), heights.reshape(-1, weights.shape[1])
 
-        n_left = len(self.flow.orders[-1])
-        names = [*_HUES, *(_GREYS[k % 2] for k in range(n_left))][:n_left]
-        palette = np.zeros((self.flow.n_voters, 3))
-        palette[self.flow.orders[-1]] = [to_rgb(name) for name in names]
-        strength = np.where(ribbons.before == ribbons.final, 1.0, _TINT)[:, None]
-        return 1 - strength * (1 - palette[ribbons.final])
-
-    def _set_axes(self, ax: "Axes") -> None:
+    def _colours(self, ax: "Axes") -> Floats:
+        """Return the colour of each voter: that of its last representative, light for others."""
         import matplotlib
 
-        flow, last = self.flow, self.flow.n_columns - 1
-        ax.set(xlim=(-_FLAT, last + _FLAT), ylim=(flow.height, 0), yticks=[])
+        n_hues = min(len(matplotlib.rcParams["axes.prop_cycle"]), _MAX_HUES)
+        colours = np.zeros((self.graph.n_voters, 3))
+        for k, guru in enumerate(_heaviest_first(self.graph)):
+            colour = blend(ax, 1.0, f"C{k}") if k < n_hues else blend(ax, _GREYS[k % 2])
+            colours[self.graph.gurus == guru] = blend(ax, _LIGHT, colour)
+            colours[guru] = colour
+        return colours
+
+    def _set_axes(self, ax: "Axes") -> "tuple[Text, Text]":
+        from matplotlib.ticker import MaxNLocator
+
+        first, last, n_voters = (
+            self.increment,
+            self.increment + len(self.weights) - 1,
+            len(self.weights[0]),
+        )
+        ax.set(xlim=(first, last), ylim=(n_voters, 0), yticks=[])
         ax.grid(visible=False)
         ax.spines[:].set_visible(False)
-        ticks = _ticks(last)
-        ax.set_xticks(ticks, [f"{flow.increments[tick]:,}" for tick in ticks])
+        ax.xaxis.set_major_locator(MaxNLocator(12, integer=True))
+        ax.tick_params(labelsize=font_size(SMALL))
         top = ax.secondary_xaxis("top")
-        top.set_xticks(ticks, [f"{len(flow.orders[tick]):,}" for tick in ticks])
-        top.set_xlabel("Representatives")
+        ticks = [int(tick) for tick in ax.get_xticks() if first <= tick <= last]
+        counts = np.count_nonzero(self.weights, axis=1)
+        top.set_xticks(ticks, [f"{counts[tick - first]:,}" for tick in ticks])
+        top.tick_params(labelsize=font_size(SMALL))
+        top.set_xlabel("Representatives", size=font_size())
         top.spines[:].set_visible(False)
-        ax.set_xlabel(f"{self._x_label()}\n{_NOTE}", size=matplotlib.rcParams["axes.labelsize"])
-        ax.tick_params(labelsize=matplotlib.rcParams["xtick.labelsize"])
-        n_left = quantity(len(flow.orders[-1]), "representative")
-        ax.set_title(f"How weight gathers: from {quantity(flow.n_voters, 'voter')} to {n_left}")
-
-    def _x_label(self) -> str:
-        n_drawn = self.flow.n_columns - 1
-        if n_drawn == self.n_increments:
-            return "Increment"
-        return f"Increment ({n_drawn} of {self.n_increments:,}, where votes move)"
+        caption = ax.set_xlabel(f"Increment\n{_NOTE}", size=font_size())
+        n_left = quantity(len(self.graph.representatives), "representative")
+        title = f"How weight gathers: from {quantity(n_voters, 'voter')} to {n_left}"
+        return ax.set_title(title, size=font_size(1.1)), caption
 
     def _write_labels(self, ax: "Axes") -> "dict[int, Text]":
         """Write numbers and weights to the right, the heaviest first, until there is no room."""
-        flow = self.flow
         labels: dict[int, Text] = {}
-        order, weights = flow.orders[-1], flow.weights(-1)
-        middles, x = flow.tops(-1) + weights / 2, flow.n_columns - 1 + _FLAT
-        pixels = 1.1 * MIN_FONT_SIZE * ax.figure.dpi / 72
-        line = pixels * flow.height / ax.get_window_extent().height
+        order = _heaviest_first(self.graph)
+        weights = self.graph.weights[order]
+        middles = np.cumsum(weights) - weights / 2
+        pixels = 1.1 * font_size(SMALL) * ax.figure.dpi / 72
+        line = pixels * self.graph.n_voters / ax.get_window_extent().height
         look: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
-        look |= {"size": MIN_FONT_SIZE, "annotation_clip": False}
+        look |= {"size": font_size(SMALL), "annotation_clip": False}
+        x = self.increment + len(self.weights) - 1
         for k, (voter, weight) in enumerate(zip(order.tolist(), weights.tolist(), strict=True)):
             if k and middles[k] - middles[k - 1] < line:
                 rest = f"{len(order) - k} more, w \N{LESS-THAN OR EQUAL TO} {weight}"
-                ax.annotate(rest, (x, (middles[k] + middles[-1]) / 2), color="0.4", **look)
+                middle = (middles[k] + middles[-1]) / 2
+                ax.annotate(rest, (x, middle), color=blend(ax, 0.6), **look)
                 break
             labels[voter] = ax.annotate(f"{voter}, w = {weight}", (x, middles[k]), **look)
         return labels
 
 
-def _ticks(last: int) -> list[int]:
-    """Return columns from the first to the last, a round number apart."""
-    steps = (step for scale in (1, 10, 100, 1000) for step in (scale, 2 * scale, 5 * scale))
-    step = next(step for step in steps if last / step <= _MAX_TICKS)
-    return [*range(0, last - step // 2, step), last]
+def _heaviest_first(graph: DelegationGraph) -> Voters:
+    return graph.representatives[np.argsort(-graph.weights[graph.representatives], kind="stable")]
 
 
-def _curve(column: int, top: float, next_top: float, weight: float) -> Any:
-    """Return the outline of a band from the start of a column to the start of the next."""
-    from matplotlib.path import Path
-
-    start, bend, end = column - _FLAT, column + _FLAT, column + 1 - _FLAT
-    middle = (bend + end) / 2
-    overlap = end + _FLAT / 3  # below the next piece, to hide the seam
-    upper = [(start, top), (bend, top), (middle, top), (middle, next_top), (end, next_top)]
-    lower = [(x, y + weight) for x, y in [*upper, (overlap, next_top)]]
-    codes = [Path.MOVETO, Path.LINETO, *[Path.CURVE4] * 3, Path.LINETO]
-    back = [Path.LINETO, Path.LINETO, *[Path.CURVE4] * 3, Path.LINETO]
-    return Path([*upper, (overlap, next_top), *lower[::-1]], [*codes, *back])
-
-
-def _level(column: int, top: float, _: float, weight: float) -> Any:
-    """Return the outline of a band in the last column."""
-    from matplotlib.path import Path
-
-    left, right, bottom = column - _FLAT, column + _FLAT, top + weight
-    return Path([(left, top), (right, top), (right, bottom), (left, bottom)])
+def _order(graph: DelegationGraph) -> Voters:
+    """Return all voters: representatives, each followed by its delegators, the nearest first."""
+    ranks = np.argsort(_heaviest_first(graph))
+    places = np.searchsorted(graph.representatives, graph.gurus)
+    return np.lexsort([graph.distances, ranks[places]])

@@ -21,7 +21,7 @@ export function chartsOf(record) {
     },
     {
       name: "Competence",
-      hint: "median, middle 80 %",
+      hint: record.competenceUnit.split(",")[0] || "median, middle 80 %",
       lines: [{ values: bands.map((band) => band?.[1] ?? null), colour: "b" }],
       band: { low: bands.map((band) => band?.[0] ?? null), high: bands.map((band) => band?.[2] ?? null), colour: "b" },
       text: (s) => decimal(bands[s]?.[1] ?? null, record.competenceDigits),

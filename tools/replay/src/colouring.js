@@ -1,4 +1,4 @@
-// Which colour a voter has: that of its kind, or one for its competence at the time.
+// Which colour a voter has: that of its estimator, or one for its competence at the time.
 
 import { LEVELS } from "./palette.js";
 
@@ -10,19 +10,19 @@ export class Colouring {
     values.sort((a, b) => a - b);
     [this.low, this.high] = [0.03, 0.97].map((share) => values[Math.round(share * (values.length - 1))]);
     this.isKnown = values.length > 0;
-    /** @type {"kind" | "competence"} */
-    this.mode = record.kinds.length > 1 || !this.isKnown ? "kind" : "competence";
+    /** @type {"estimator" | "competence"} */
+    this.mode = record.estimators.length > 1 || !this.isKnown ? "estimator" : "competence";
   }
 
   /** The colour of each voter at a stop. */
   coloursAt(stop, palette) {
-    if (this.mode === "kind") return this.record.voters.map(({ kind }) => palette.kind(kind));
+    if (this.mode === "estimator") return this.record.voters.map(({ estimator }) => palette.estimator(estimator));
     return Array.from(this.latest[stop], (value) => this.#competenceColour(value, palette));
   }
 
   /** The colours of their drops: as the voters', but one for all where those show competence. */
   dropColours(colours, palette) {
-    return this.mode === "kind" ? colours : colours.map(() => palette.main);
+    return this.mode === "estimator" ? colours : colours.map(() => palette.main);
   }
 
   #competenceColour(value, palette) {

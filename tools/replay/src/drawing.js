@@ -13,7 +13,8 @@ const SMALLEST_NUMBER = 7.5; // pixels; smaller ones could not be read
  * @property {import("./palette.js").Palette} palette
  * @property {string[]} colours of voters
  * @property {string[]} dropColours
- * @property {number[]} kinds of voters
+ * @property {number[]} estimators of voters, as positions in `marks`
+ * @property {(number[][] | null)[]} marks
  * @property {boolean} [marksOnly] without drops and links
  */
 
@@ -140,14 +141,14 @@ const towards = ([x, y], [x1, y1], [x2, y2], share) => [
 ];
 
 /** Marks are drawn as one path for each colour and shape. */
-function drawMarks(context, { motion, colours, kinds, palette, view }, voters) {
+function drawMarks(context, { motion, colours, estimators, marks, palette, view }, voters) {
   const { gurus } = motion.target.state;
-  const batches = groupedBy(voters, (voter) => `${colours[voter]} ${kinds[voter]} ${gurus[voter] !== voter}`);
+  const batches = groupedBy(voters, (voter) => `${colours[voter]} ${estimators[voter]} ${gurus[voter] !== voter}`);
   for (const [key, batch] of batches) {
-    const [colour, kind, isDelegator] = key.split(" ");
+    const [colour, estimator, isDelegator] = key.split(" ");
     context.beginPath();
     for (const voter of batch) {
-      addMark(context, Number(kind), motion.x[voter], motion.y[voter], motion.mark[voter]);
+      addMark(context, marks[Number(estimator)], motion.x[voter], motion.y[voter], motion.mark[voter]);
     }
     context.fillStyle = isDelegator === "true" ? palette.tint(colour, 0.78) : colour;
     context.fill();

@@ -26,9 +26,9 @@ export function competenceOf(record, voter) {
   return record.stops.map(({ competence }) => (Number.isNaN(competence[voter]) ? null : competence[voter]));
 }
 
-/** How a voter is found: its kind, feature map and hyperparameters as text. */
+/** How a voter is found: its estimator, feature map and hyperparameters as text. */
 export function textOf(record, voter) {
-  const { kind, featureMap, hyperparameters } = record.voters[voter];
+  const { estimator, featureMap, hyperparameters } = record.voters[voter];
   const values = hyperparameters.map(([name, value]) => `${name}=${value}`);
-  return [record.kinds[kind], featureMap, ...values].filter(Boolean).join(" ");
+  return [record.estimators[estimator], featureMap, ...values].filter(Boolean).join(" ");
 }

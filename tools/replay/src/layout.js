@@ -1,14 +1,13 @@
-// Where the drops are: every voter has a home near those it will share a representative with, and
-// a drop is where its voters come from. So delegations are short ways, and drops do not run around.
+// Where the drops are. At the start every voter has its place in the forest of the last delegations,
+// which Python laid out as in the displays. Then voters gather: each has a home near its place, and a
+// drop is where its voters come from. So delegations are short ways.
 
-import { forceCollide, forceLink, forceSimulation, forceX, forceY } from "d3-force";
 import { gurusOf, representativesOf, weightsOf } from "./graph.js";
 
-const SINGLE = 0.48; // radius of the drop of one vote; homes are about 1.25 apart
-const [HOME_RADIUS, GAP] = [0.63, 0.11];
-const [HOME_TICKS, STOP_TICKS] = [140, 14];
+const [SINGLE, GAP] = [0.6, 0.11]; // radius of the drop of one vote, and distance of drops, in units of homes
+const [HOME_TICKS, STOP_TICKS] = [120, 14];
+const [INWARDS_X, INWARDS_Y] = [0.02, 0.04]; // shares of the way to the middle; stages are wide
 const MOST_WORK = 120_000_000; // pairs of drops looked at in all ticks, which takes less than a second
-const GOLDEN_ANGLE = Math.PI * (3 - Math.sqrt(5));
 
 /** The radius of a drop, whose area is the votes it carries. */
 export const radiusOf = (weight) => SINGLE * Math.sqrt(weight);
@@ -19,21 +18,23 @@ export const radiusOf = (weight) => SINGLE * Math.sqrt(weight);
  * @typedef {Map<number, {x: number, y: number}>} Centres the centre of each representative's drop
  *
  * @param {import("./record.js").Stop[]} stops
- * @param {number} aspect width of the stage divided by its height
+ * @param {{x: number, y: number}[]} places of voters at the start
  * @returns {{homes: {x: number, y: number}[], step: number, centres: Centres[][], bounds: object}}
  *   homes of voters; the number of moves after which there are new centres; for each stop the
  *   centres since the stop before, of which the last are its own
  */
-export function layOut(stops, aspect) {
-  const homes = homesOf(stops[stops.length - 1], aspect);
+export function layOut(stops, places) {
+  const homes = homesNear(places);
   const work = stops.reduce((total, { moves, representatives }) => total + moves.length * representatives.length ** 2, 0);
   const step = Math.max(1, Math.ceil((work * STOP_TICKS) / 2 / MOST_WORK));
+  const start = centresOf(stops[0], places);
   const centres = [[centresOf(stops[0], homes)]];
   for (const [before, { moves }] of pairs(stops)) {
     const last = centres[centres.length - 1];
     centres.push(centresAlong(before.delegation, moves, step, homes, last[last.length - 1]));
   }
-  return { homes, step, centres, bounds: boundsOf(stops, centres) };
+  const ends = centres.map((known) => known[known.length - 1]);
+  return { homes, step, start, centres, bounds: [boundsOf([stops[0]], [start]), boundsOf(stops, ends)] };
 }
 
 const pairs = (list) => list.slice(1).map((next, k) => [list[k], next]);
@@ -55,48 +56,24 @@ function stateOf(delegation) {
   return { gurus, weights: weightsOf(gurus), representatives: representativesOf(delegation) };
 }
 
-/** The centres at a moment. */
+/** The centres at a moment, except at the start. */
 export function centresAfter({ centres, step }, { stop, nMoves, begun }) {
   const known = centres[stop + 1] ?? [centres[stop][centres[stop].length - 1]];
   return begun === nMoves ? known[known.length - 1] : known[Math.floor(begun / step)];
 }
 
-function homesOf(last, aspect) {
-  const families = familiesOf(last, aspect);
-  const nodes = Array.from(last.gurus, (guru) => ({ family: families.get(guru) }));
-  const members = new Map(last.representatives.map((guru) => [guru, [guru]]));
-  last.gurus.forEach((guru, voter) => guru !== voter && members.get(guru).push(voter));
-  for (const family of members.values()) family.forEach((voter, k) => sunflower(nodes[voter], k));
-  const links = Array.from(last.delegation, (target, source) => ({ source, target }));
-  run(nodes, HOME_TICKS, {
-    link: forceLink(links.filter(({ source, target }) => source !== target)).distance(1.25).strength(0.25),
-    collide: forceCollide(HOME_RADIUS).iterations(2),
-    x: forceX((node) => node.family.x).strength(0.12),
-    y: forceY((node) => node.family.y).strength(0.12),
-  });
-  return nodes.map(({ x, y }) => ({ x, y }));
-}
-
-/** Where the voters of each final representative live; the whole is as wide as the stage. */
-function familiesOf({ representatives, weights }, aspect) {
-  const sorted = [...representatives].sort((a, b) => weights[b] - weights[a] || a - b);
-  const nodes = sorted.map((guru, k) => {
-    const node = { radius: HOME_RADIUS * (0.45 + 0.6 * Math.sqrt(weights[guru])), family: { x: 0, y: 0 } };
-    sunflower(node, k, 1.5);
-    [node.x, node.y] = [node.x * Math.sqrt(aspect), node.y / Math.sqrt(aspect)];
-    return node;
-  });
-  run(nodes, 2 * HOME_TICKS, {
-    collide: forceCollide((node) => node.radius).iterations(2),
-    x: forceX(0).strength(0.09 / aspect),
-    y: forceY(0).strength(0.09 * aspect),
-  });
-  return new Map(sorted.map((guru, k) => [guru, nodes[k]]));
-}
-
-function sunflower(node, k, spacing = 0.7) {
-  node.x = node.family.x + spacing * Math.sqrt(k) * Math.cos(k * GOLDEN_ANGLE);
-  node.y = node.family.y + spacing * Math.sqrt(k) * Math.sin(k * GOLDEN_ANGLE);
+/** Homes as close together as drops of one vote can be. */
+function homesNear(places) {
+  const [x, y] = ["x", "y"].map((name) => Float64Array.from(places, (place) => place[name]));
+  const radii = new Float64Array(places.length).fill(SINGLE + GAP / 2);
+  const middle = new Float64Array(places.length);
+  const ticks = Math.min(HOME_TICKS, Math.ceil(MOST_WORK / places.length ** 2));
+  for (let tick = 0; tick < ticks; tick++) {
+    pull(x, middle, INWARDS_X);
+    pull(y, middle, INWARDS_Y);
+    pushApart(x, y, radii);
+  }
+  return places.map((_, k) => ({ x: x[k], y: y[k] }));
 }
 
 /** The centre of each drop: the middle of its voters' homes, with no drop on another. */
@@ -149,16 +126,10 @@ function pushApart(x, y, radii) {
   }
 }
 
-function run(nodes, ticks, forces) {
-  const simulation = forceSimulation(nodes).stop().alphaDecay(1 - 0.05 ** (1 / ticks)).velocityDecay(0.5);
-  for (const [name, force] of Object.entries(forces)) simulation.force(name, force);
-  simulation.tick(ticks);
-}
-
 function boundsOf(stops, centres) {
   const bounds = { left: Infinity, right: -Infinity, top: Infinity, bottom: -Infinity };
   stops.forEach(({ weights }, s) => {
-    for (const [guru, { x, y }] of centres[s][centres[s].length - 1]) {
+    for (const [guru, { x, y }] of centres[s]) {
       const radius = radiusOf(weights[guru]);
       bounds.left = Math.min(bounds.left, x - radius);
       bounds.right = Math.max(bounds.right, x + radius);

@@ -1,7 +1,7 @@
-// Colours: those of Okabe and Ito for kinds, which colour-blind people tell apart, and a scale that
+// Colours: those of Okabe and Ito for estimators, which colour-blind people tell apart, and a scale that
 // becomes steadily darker (on dark pages brighter) for competence.
 
-const KINDS = {
+const ESTIMATORS = {
   light: ["#0072b2", "#009e73", "#d98c00", "#cc79a7", "#56b4e9", "#d55e00", "#b8a800", "#6b7280"],
   dark: ["#4aa3df", "#2fc39a", "#f0b429", "#dd9abf", "#8fd0f5", "#f08a4b", "#efe36a", "#a3acb8"],
 };
@@ -23,12 +23,12 @@ export class Palette {
     this.main = isDark ? "#4aa3df" : "#0072b2";
     this.unknown = isDark ? "#566270" : "#b4bec8";
     [this.inside, this.rim] = isDark ? [0.38, 0.2] : [0.1, 0.3]; // tints of drops
-    this.kinds = KINDS[theme];
+    this.estimators = ESTIMATORS[theme];
     this.levels = Array.from({ length: LEVELS }, (_, k) => along(SCALES[theme], k / (LEVELS - 1)));
   }
 
-  kind(kind) {
-    return this.kinds[kind % this.kinds.length];
+  estimator(k) {
+    return this.estimators[k % this.estimators.length];
   }
 
   /** A colour that is opaque, and as if a share of `colour` lay on the background. */

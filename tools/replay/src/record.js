@@ -32,15 +32,20 @@ export function readRecord(data) {
     stopped: data.stopped,
     competenceDigits: Math.max(data.competence_digits - 1, 3),
     visitsElsewhere: data.visits_elsewhere,
-    kinds: data.kinds.length ? data.kinds : ["voter"],
+    estimators: data.estimators.length ? data.estimators : ["voter"],
+    marks: data.marks.map((corners) => corners && pairs(corners).map(([x, y]) => [x, -y])),
+    homes: pairs(data.positions).map(([x, y]) => ({ x, y: -y })), // on a canvas, y grows downwards
+    competenceUnit: data.competence_unit,
     voters: Array.from({ length: data.n_voters }, (_, voter) => description(data, voter)),
     stops,
   };
 }
 
+const pairs = (flat) => Array.from({ length: flat.length / 2 }, (_, k) => flat.slice(2 * k, 2 * k + 2));
+
 function description(data, voter) {
   return {
-    kind: data.kind[voter] ?? 0,
+    estimator: data.estimator[voter] ?? 0,
     featureMap: data.feature_maps[data.feature_map[voter]] ?? "",
     hyperparameters: Object.entries(data.hyperparameters[voter] ?? {}),
   };
@@ -70,9 +75,7 @@ function firstStop(data) {
 }
 
 function nextStop(data, k, before) {
-  const moves = [];
-  const flat = data.moves[k];
-  for (let i = 0; i < flat.length; i += 2) moves.push({ voter: flat[i], to: flat[i + 1] });
+  const moves = pairs(data.moves[k]).map(([voter, to]) => ({ voter, to }));
   const delegation = before.delegation.slice();
   for (const { voter, to } of moves) delegation[voter] = to;
   const competence = new Float64Array(data.n_voters).fill(NaN);
@@ -106,7 +109,7 @@ function finalFit(data, last) {
     type: "fit",
     moves: [],
     competence: new Float64Array(data.n_voters).fill(NaN),
-    evalAccuracy: null,
+    evalAccuracy: data.final_eval_accuracy,
     visits: last.visits + data.final_fit,
     visitsOfAll: last.visitsOfAll + data.final_fit_of_all,
   };

@@ -1,4 +1,4 @@
-// Finding voters by their number, kind, feature map or hyperparameters.
+// Finding voters by their number, estimator, feature map or hyperparameters.
 
 import { textOf } from "./history.js";
 
@@ -47,7 +47,7 @@ export class Search {
 
   #fill() {
     const items = this.found.slice(0, MOST_SHOWN).map((voter, k) => this.#item(voter, k));
-    if (!items.length) items.push(note("No voter fits. Try a number, a kind or a hyperparameter."));
+    if (!items.length) items.push(note("No voter fits. Try a number, an estimator or a hyperparameter."));
     if (this.found.length > MOST_SHOWN) items.push(note(`and ${this.found.length - MOST_SHOWN} more`));
     this.list.replaceChildren(...items);
     this.list.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });

@@ -4,11 +4,11 @@
 import { radiusOf } from "./layout.js";
 
 const TURN = 2 * Math.PI;
-const [EDGE, ROOM, BETWEEN_RINGS] = [0.12, 0.46, 0.4];
+const [EDGE, ROOM, BETWEEN_RINGS] = [0.14, 0.55, 0.48];
 
 /** The radius of a delegator's mark, and of a representative's, which grows with its weight. */
-export const DELEGATOR = 0.18;
-export const representativeRadius = (weight) => Math.min(0.27 * weight ** 0.22, 0.62);
+export const DELEGATOR = 0.21;
+export const representativeRadius = (weight) => Math.min(0.3 * weight ** 0.22, 0.7);
 
 /**
  * Write the places of all voters of a drop, relative to its centre, into `x` and `y`.
@@ -73,7 +73,7 @@ function radiiOf(members, weight) {
 /** Radii of as few rings as hold all voters, or one for each distance where there is room for it. */
 function ringsFor(members, weight) {
   const outer = radiusOf(weight) - DELEGATOR - EDGE;
-  const inner = Math.min(outer, representativeRadius(weight) + DELEGATOR + 0.08);
+  const inner = Math.min(outer, representativeRadius(weight) + DELEGATOR + 0.1);
   const most = 1 + Math.floor((outer - inner) / BETWEEN_RINGS);
   const rings = (n) =>
     Array.from({ length: n }, (_, k) => (n === 1 ? (inner + 2 * outer) / 3 : inner + ((outer - inner) * k) / (n - 1)));

@@ -16,7 +16,11 @@ export class Stage {
     this.onClick = (voter) => selection.pin(voter);
     this.context = canvas.getContext("2d");
     this.everyone = record.voters.map((_, voter) => voter);
-    this.kinds = record.voters.map(({ kind }) => kind);
+    this.estimators = record.voters.map(({ estimator }) => estimator);
+    this.layout = layOut(record.stops, record.homes);
+    this.target = new Target(record.stops, this.layout);
+    this.target.seek(0);
+    this.motion = new Motion(this.target);
     this.#fit();
     new ResizeObserver(() => this.#fit()).observe(canvas);
     this.#listen();
@@ -27,20 +31,9 @@ export class Stage {
     const pixels = Math.min(devicePixelRatio || 1, MOST_PIXELS);
     [this.canvas.width, this.canvas.height] = [Math.round(width * pixels), Math.round(height * pixels)];
     Object.assign(this, { width, height, pixels });
-    this.#layOutFor(Math.min(Math.max(width / height, 0.5), 2.2));
-    this.view = viewOf(this.layout.bounds, width, height);
+    this.views = this.layout.bounds.map((bounds) => viewOf(bounds, width, height));
+    this.view = { ...this.#goal };
     this.wake();
-  }
-
-  /** Find places, unless those that there are suit the shape of the canvas. */
-  #layOutFor(aspect) {
-    if (this.aspect && Math.abs(Math.log(aspect / this.aspect)) < 0.25) return;
-    const time = this.target?.time ?? 0;
-    this.aspect = aspect;
-    this.layout = layOut(this.record.stops, aspect);
-    this.target = new Target(this.record.stops, this.layout);
-    this.target.seek(time);
-    this.motion = new Motion(this.target);
   }
 
   #listen() {
@@ -58,9 +51,23 @@ export class Stage {
    */
   advance(time, seconds, lag, isStill) {
     this.target.seek(time);
-    if (!isStill) return this.motion.advance(seconds, lag);
+    const isZooming = this.#zoom(isStill ? 1 : 1 - Math.exp((-2 * seconds) / lag));
+    if (!isStill) return this.motion.advance(seconds, lag) || isZooming;
     this.motion.jump();
     return false;
+  }
+
+  /** The view of the start, or of all that follows. */
+  get #goal() {
+    return this.views[this.target.isStart ? 0 : 1];
+  }
+
+  /** Bring the view nearer to its goal by a share; return whether it still moves. */
+  #zoom(share) {
+    const gaps = Object.entries(this.#goal).map(([name, value]) => [name, value - this.view[name]]);
+    const isFar = gaps.some(([, gap]) => Math.abs(gap) > 0.05);
+    for (const [name, gap] of gaps) this.view[name] += isFar ? gap * share : gap;
+    return isFar && share < 1;
   }
 
   /** Where a voter is on the canvas, in pixels. */
@@ -76,8 +83,8 @@ export class Stage {
   }
 
   draw(palette, colours, dropColours) {
-    const { context, motion, view, kinds, everyone } = this;
-    const scene = { motion, view, palette, colours, dropColours, kinds };
+    const { context, motion, view, record, estimators, everyone } = this;
+    const scene = { motion, view, palette, colours, dropColours, estimators, marks: record.marks };
     context.setTransform(this.pixels, 0, 0, this.pixels, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     drawVoters(context, scene, everyone);

@@ -20,12 +20,13 @@ export class Target {
   /** Move to a time. */
   seek(time) {
     const moment = momentAt(this.stops, time);
-    const isSame = moment.stop === this.moment?.stop && moment.begun === this.moment.begun;
-    [this.moment, this.time] = [moment, time];
+    const isStart = time === 0;
+    const isSame = moment.stop === this.moment?.stop && moment.begun === this.moment.begun && isStart === this.isStart;
+    Object.assign(this, { moment, time, isStart });
     if (isSame) return;
     this.state = stateAt(this.stops, moment);
     this.#fillDrops(this.state);
-    const centres = centresAfter(this.layout, moment);
+    const centres = isStart ? this.layout.start : centresAfter(this.layout, moment);
     this.state.gurus.forEach((guru, voter) => guru === voter && this.#placeDrop(guru, centres));
     this.state.gurus.forEach((guru, voter) => this.#placeVoter(voter, guru));
   }

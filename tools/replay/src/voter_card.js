@@ -49,11 +49,11 @@ export class VoterCard {
   }
 
   #fill(voter, isPinned, palette) {
-    const { kind, featureMap, hyperparameters } = this.record.voters[voter];
+    const { estimator, featureMap, hyperparameters } = this.record.voters[voter];
     const facts = [...(featureMap ? [["feature map", featureMap]] : []), ...hyperparameters];
     this.card.classList.toggle("pinned", isPinned);
     this.card.innerHTML = `
-      <header>${markSvg(kind, palette.kind(kind), 18)}<h3>Voter ${voter}</h3><span class="kind"></span>
+      <header>${markSvg(this.record.marks[estimator], palette.estimator(estimator), 18)}<h3>Voter ${voter}</h3><span class="estimator"></span>
         <button class="close" aria-label="Close the card of voter ${voter}">×</button></header>
       <p class="status"></p>
       <p class="chain" aria-label="Chain to its representative"></p>
@@ -61,7 +61,7 @@ export class VoterCard {
       <div class="spark"></div>
       <ol class="history"></ol>
       <p class="hint">Click the voter to pin this card.</p>`;
-    this.card.querySelector(".kind").textContent = this.record.kinds[kind];
+    this.card.querySelector(".estimator").textContent = this.record.estimators[estimator];
     this.card.querySelector("dl").append(...facts.flatMap(([name, value]) => [node("dt", name), node("dd", value)]));
     this.cursor = null;
     this.card.querySelector(".spark").append(...this.#spark(voter));

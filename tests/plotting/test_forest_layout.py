@@ -1,15 +1,15 @@
+import re
+
 import numpy as np
 import pytest
 
 from plotting.records import random_record
 from skliquid import DelegationGraph
-from skliquid.plotting.delegation_layout import (
-    DelegationLayout,
-    inner_radius,
-    mark,
-    outer_radius,
-    votes_through,
-)
+from skliquid.plotting import DelegationDisplay
+from skliquid.plotting.forest_layout import ForestLayout, votes_through
+from skliquid.plotting.marks import MARKS
+from skliquid.plotting.notebook_pictures import forest
+from skliquid.plotting.replay_data import replay_data
 
 GRAPHS = {
     "12 voters": random_record(12, 6)[-1].graph,
@@ -29,7 +29,7 @@ def graph(request):
 
 @pytest.fixture(scope="module")
 def layout(graph):
-    return DelegationLayout.from_graph(graph, np.arange(graph.n_voters) % 4)
+    return ForestLayout.from_graph(graph, [MARKS[k % 4] for k in range(graph.n_voters)])
 
 
 def test_votes_pass_through_every_voter_of_a_chain(graph):
@@ -73,19 +73,11 @@ def test_limits_enclose_all_marks(layout):
     assert (layout.positions + layout.around[:, None] < high).all()
 
 
-def area(corners):
-    x, y = corners.T
-    return abs(np.sum(x * np.roll(y, 1) - y * np.roll(x, 1))) / 2
-
-
-@pytest.mark.parametrize("k", range(8))
-def test_marks_have_the_area_of_the_unit_circle_and_lie_between_their_circles(k):
-    corners = mark(k)
-    assert area(corners) == pytest.approx(np.pi)
-    assert np.allclose(np.hypot(*corners.T), outer_radius(k))
-    middles = (corners + np.roll(corners, 1, axis=0)) / 2
-    assert np.allclose(np.hypot(*middles.T), inner_radius(k))
-
-
-def test_the_first_marks_differ():
-    assert len({tuple(mark(k).round(3).ravel()) for k in range(7)}) == 7
+def test_display_replay_and_notebook_draw_the_same_forest():
+    record = random_record(40, 6)
+    positions = DelegationDisplay.from_record(record).layout_.positions
+    assert np.array(replay_data(record)["positions"]) == pytest.approx(positions.ravel(), abs=0.006)
+    circles = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', forest(record[-1].graph))
+    x, y = np.array(circles, dtype=float).T
+    assert np.corrcoef(x, positions[:, 0])[0, 1] == pytest.approx(1, abs=1e-4)
+    assert np.corrcoef(y, positions[:, 1])[0, 1] == pytest.approx(-1, abs=1e-4)  # down, on a screen

@@ -1,4 +1,7 @@
-"""DelegationLayout: marks of voters, and their places in one tree around each representative."""
+"""ForestLayout: the places of all voters, in one tree around each representative.
+
+Displays, notebooks and the replay draw the forest of delegations with this layout.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,34 +10,15 @@ import numpy as np
 
 from skliquid.delegation.arrays import Floats, Voters
 from skliquid.delegation.graph import DelegationGraph
+from skliquid.plotting.marks import CIRCLE, Mark
 from skliquid.plotting.packing import Shape, pack
 
-# Number of corners, and the angle of the first: circle, square, triangle, diamond, ...
-_SHAPES = ((60, 0.0), (4, 45.0), (3, 90.0), (4, 0.0), (5, 90.0), (3, -90.0), (6, 0.0))
+WIDTH_TO_HEIGHT = 1.5  # of the forest where no axes are given
 
 # The mark of a voter with one vote has the area of a circle of diameter 1.
 _GAP = 0.35  # minimum distance between marks
 _MARGIN = 0.45  # of the ground of a tree, around its marks
 _MAX_SPREAD = 1.6  # angle that the delegators of a delegator get, relative to the angle they need
-
-
-def mark(k: int) -> Floats:
-    """Return the corners of the k-th mark: a regular polygon with the area of the unit circle."""
-    n_corners, first = _SHAPES[k % len(_SHAPES)]
-    angles = np.radians(first) + 2 * np.pi * np.arange(n_corners) / n_corners
-    return outer_radius(k) * np.column_stack([np.cos(angles), np.sin(angles)])
-
-
-def outer_radius(k: int) -> float:
-    """Return the radius of the circle around the k-th mark."""
-    n_corners, _ = _SHAPES[k % len(_SHAPES)]
-    return float(np.sqrt(2 * np.pi / (n_corners * np.sin(2 * np.pi / n_corners))))
-
-
-def inner_radius(k: int) -> float:
-    """Return the radius of the largest circle inside the k-th mark."""
-    n_corners, _ = _SHAPES[k % len(_SHAPES)]
-    return outer_radius(k) * float(np.cos(np.pi / n_corners))
 
 
 def votes_through(graph: DelegationGraph) -> Voters:
@@ -54,7 +38,7 @@ def votes_through(graph: DelegationGraph) -> Voters:
 
 
 @dataclass(frozen=True, eq=False)
-class DelegationLayout:
+class ForestLayout:
     """Places of all voters, in units of the diameter of a voter with one vote."""
 
     positions: Floats  # centres of marks, of shape (n_voters, 2)
@@ -63,11 +47,14 @@ class DelegationLayout:
 
     @classmethod
     def from_graph(
-        cls, graph: DelegationGraph, shapes: Sequence[int], width_to_height: float = 1.0
-    ) -> "DelegationLayout":
-        """Return a layout of about these proportions; ``shapes`` has the mark of each voter."""
+        cls,
+        graph: DelegationGraph,
+        marks: Sequence[Mark] = (),
+        width_to_height: float = WIDTH_TO_HEIGHT,
+    ) -> "ForestLayout":
+        """Return a layout of about these proportions; voters without ``marks`` are circles."""
         radii: Floats = 0.5 * np.sqrt(votes_through(graph))
-        around = radii * [outer_radius(shape) for shape in shapes]
+        around = radii * [mark.outer_radius for mark in marks or [CIRCLE] * graph.n_voters]
         trees = [np.flatnonzero(graph.gurus == guru) for guru in graph.representatives]
         outlines = [_outline(graph, voters, around) for voters in trees]
         positions = np.zeros((graph.n_voters, 2))
