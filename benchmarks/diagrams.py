@@ -30,10 +30,16 @@ from rivals import (
     XGBOOST,
 )
 
-KINDS = {  # colours of Okabe and Ito, which differ for everybody, and so do the markers
+from skliquid.plotting.marks import SQUARE, TRIANGLE
+
+KINDS = {  # colours of Okabe and Ito, which differ for everybody; the marks of the displays
     "ours": ("#0072B2", "o", (OURS, CONTROL, DIRECT, LINEAR)),
-    "boosting": ("#D55E00", "s", (LIGHTGBM, LIGHTGBM_300, XGBOOST, CATBOOST, HISTGB, SKRUB)),
-    "forests": ("#009E73", "^", (FOREST, EXTRA)),
+    "boosting": (
+        "#D55E00",
+        SQUARE.marker,
+        (LIGHTGBM, LIGHTGBM_300, XGBOOST, CATBOOST, HISTGB, SKRUB),
+    ),
+    "forests": ("#009E73", TRIANGLE.marker, (FOREST, EXTRA)),
     "AdaBoost": ("#CC79A7", "v", (ADABOOST_50, ADABOOST_350)),
     "linear": ("#000000", "D", (LOGISTIC,)),
 }

@@ -35,7 +35,7 @@ for name in names:
 
 # %%
 # Time runs from left to right. Each band is a representative; its height is the number of votes
-# that it carries. When it delegates, its band flows into another one. Colours show the
+# that it carries. When it delegates, its band ends, and another one grows. Colours show the
 # representative that carries the votes at the end; they are light while another voter carries them.
 
 figure, axes = plt.subplots(3, 2, figsize=(8, 9), layout="constrained")

@@ -28,7 +28,7 @@ y_products = X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + 0.3 * noise > 0
 # -------------
 #
 # 48 voters start: 16 linear ones, 16 forests and 16 sequences of boosted trees. Grey shows the
-# voters at the start, blue the votes at the end.
+# voters at the start, the narrow bars the votes at the end.
 
 linear = LiquidEnsembleClassifier(n_estimators=48, random_state=0).fit(X, y_linear)
 display = SurvivorsDisplay.from_estimator(linear)
