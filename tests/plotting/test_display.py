@@ -13,7 +13,7 @@ from skliquid.plotting import (
     TrainingDisplay,
     WeightFlowDisplay,
 )
-from skliquid.plotting.display import arrange, blend, divide_axes
+from skliquid.plotting.display import arrange, blend, divide
 
 DISPLAYS = [DelegationDisplay, SurvivorsDisplay, TrainingDisplay, WeightFlowDisplay]
 
@@ -37,7 +37,7 @@ def test_colours_lie_between_the_background_and_the_texts(ax):
 def test_a_grid_takes_the_place_of_the_axes():
     figure, axes = plt.subplots(1, 2)
     place = axes[1].get_position()
-    grid = divide_axes(axes[1], 2, 2)
+    grid = divide(axes[1], 2, 2)
     panels = [figure.add_subplot(grid[k]) for k in range(4)]
     boxes = np.array([panel.get_position().get_points() for panel in panels])
     assert boxes[:, 0].min(axis=0) == pytest.approx(place.min)
@@ -48,7 +48,7 @@ def test_a_grid_takes_the_place_of_the_axes():
 def test_axes_without_a_place_in_a_grid_are_divided_too():
     figure = plt.figure(figsize=(8, 6))
     ax = figure.add_axes((0.2, 0.3, 0.5, 0.4))
-    grid = divide_axes(ax, 1, 2)
+    grid = divide(ax, 1, 2)
     boxes = [figure.add_subplot(grid[k]).get_position() for k in range(2)]
     assert (boxes[0].x0, boxes[0].y0) == pytest.approx((0.2, 0.3))
     assert (boxes[1].x1, boxes[1].y1) == pytest.approx((0.7, 0.7))

@@ -13,7 +13,7 @@ from plotting import records
 from skliquid import prune
 from skliquid.delegation.record import TrainingRecord, VoterDescription
 from skliquid.plotting import DelegationDisplay
-from skliquid.plotting.fitted_record import check_record, estimators_of, record_of
+from skliquid.plotting.fitted_record import estimators_of, record_of
 
 
 def test_the_record_of_an_ensemble_is_its_own(alike):
@@ -60,11 +60,12 @@ def test_other_estimators_are_refused():
         record_of(pipeline)
 
 
-def test_records_must_be_records_with_increments(alike):
-    with pytest.raises(TypeError, match=r"record must be .* got LiquidEnsembleClassifier\."):
-        check_record(alike)
-    with pytest.raises(NotFittedError, match="record must have at least one increment"):
-        check_record(TrainingRecord(1))
+def test_records_must_have_increments(alike):
+    assert record_of(alike.record_) is alike.record_
+    with pytest.raises(TypeError, match=r"record must be .* or a TrainingRecord: got list\."):
+        record_of([], "record")
+    with pytest.raises(NotFittedError, match="record must have an increment: got none"):
+        record_of(TrainingRecord(1), "record")
 
 
 def test_voters_without_descriptions_have_estimators_without_names():

@@ -119,7 +119,7 @@ def test_what_is_not_fitted_is_refused(tmp_path):
     for one in (LiquidEnsembleClassifier(), make_pipeline(LiquidEnsembleClassifier())):
         with pytest.raises(ValueError, match=r"must be fitted: this Liquid.* is not fitted yet\."):
             replay(one, tmp_path / "replay.html")
-    with pytest.raises(ValueError, match="at least one increment: got none"):
+    with pytest.raises(ValueError, match="must have an increment: got none"):
         replay(TrainingRecord(n_final=1), tmp_path / "replay.html")
 
 

@@ -44,9 +44,11 @@ def test_several_ensembles_share_the_panels(alike, mixed):
 def test_the_legend_counts_voters_and_costs():
     record = record_of([0, 0, 0, 0], [0, 0, 0, 0])
     (text,) = TrainingDisplay.from_record(record, name="all in one").legend_.get_texts()
-    assert text.get_text() == "all in one\n4 voters,\n1 left, cost 40%"  # 10 + 10 of 10 + 40
+    assert (
+        text.get_text() == "all in one\n4 voters,\n1 left, cost 40%\nof no delegation"
+    )  # 10 + 10 of 10 + 40
     (text,) = TrainingDisplay.from_record(record).legend_.get_texts()
-    assert text.get_text() == "4 voters,\n1 left, cost 40%"
+    assert text.get_text() == "4 voters,\n1 left, cost 40%\nof no delegation"
 
 
 def test_titles_are_broken_in_narrow_axes():

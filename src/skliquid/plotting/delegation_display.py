@@ -9,7 +9,7 @@ from skliquid.delegation.arrays import Floats
 from skliquid.delegation.graph import DelegationGraph
 from skliquid.delegation.record import IncrementRecord, TrainingRecord
 from skliquid.plotting.delegation_drawing import DelegationDrawing
-from skliquid.plotting.display import Display, arrange, font_size, quantity
+from skliquid.plotting.display import Display, arrange, quantity
 from skliquid.plotting.fitted_record import competence_unit, estimators_of, record_of
 from skliquid.plotting.forest_layout import WIDTH_TO_HEIGHT, ForestLayout
 from skliquid.plotting.marks import marks_by_estimator
@@ -144,11 +144,10 @@ class DelegationDisplay(Display):
     def _write_texts(self) -> None:
         legend = self.legend_.get_window_extent().height if self.legend_ else 0
         pad = 6 + legend * 72 / self.ax_.figure.dpi
-        title = self.ax_.set_title(self._title(), size=font_size(1.1), pad=pad)
-        caption = self.ax_.set_xlabel(_NOTE, size=font_size())
+        title, caption = self.ax_.set_title(self._title(), pad=pad), self.ax_.set_xlabel(_NOTE)
         if self.colorbar_ is not None:
             unit = f":\n{self.competence_unit}" if self.competence_unit else ""
-            self.colorbar_.set_label(f"Competence when last measured{unit}", size=font_size())
+            self.colorbar_.set_label(f"Competence when last measured{unit}")
         arrange(self.ax_, [title, caption])
 
     def _figure_size(self) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from skliquid.delegation.arrays import Floats
 from skliquid.delegation.graph import DelegationGraph
-from skliquid.plotting.display import SMALL, blend, font_size
+from skliquid.plotting.display import blend, small
 from skliquid.plotting.forest_layout import ForestLayout, votes_through
 from skliquid.plotting.marks import Mark
 
@@ -70,7 +70,6 @@ class DelegationDrawing:
         place = self.ax.inset_axes((1.02, 0.2, 0.03, 0.6))
         bar = self.ax.figure.colorbar(voters, cax=place, extend=extend)
         bar.outline.set_visible(False)
-        bar.ax.tick_params(labelsize=font_size(SMALL))
         return bar
 
     def draw_legend(self, marks: Mapping[str, Mark]) -> "Legend | None":
@@ -79,16 +78,15 @@ class DelegationDrawing:
 
         if len(marks) == 1:
             return None
-        look: dict[str, Any] = {"linestyle": "", "markersize": font_size(0.8)}
+        look: dict[str, Any] = {"linestyle": "", "markersize": small()}
         look |= {"markerfacecolor": blend(self.ax, 0.4), "markeredgecolor": blend(self.ax, 0.6)}
         handles = [
             Line2D([], [], marker=mark.marker, label=name, **look) for name, mark in marks.items()
         ]
-        n_letters = self.ax.get_window_extent().width / (0.8 * font_size())
+        n_letters = self.ax.get_window_extent().width / small()
         where: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
         where["ncols"] = max(int(n_letters / (max(map(len, marks)) + 5)), 1)
-        where |= {"handletextpad": 0.1, "borderaxespad": 0.2, "frameon": False}
-        return self.ax.legend(handles=handles, fontsize=font_size(), **where)
+        return self.ax.legend(handles=handles, handletextpad=0.1, borderaxespad=0.2, **where)
 
     def write_labels(self, colours: Floats) -> "dict[int, Text]":
         """Write numbers, and below them weights of representatives, into marks with room."""
@@ -108,14 +106,14 @@ class DelegationDrawing:
     def _write(self, voter: int, text: str, background: Floats) -> "Text":
         is_dark = float(np.dot(background[:3], (0.299, 0.587, 0.114))) < 0.55
         look: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 5, "linespacing": 1.0}
-        look |= {"size": font_size(SMALL), "color": "white" if is_dark else "black"}
+        look |= {"size": small(), "color": "white" if is_dark else "black"}
         x, y = self.layout.positions[voter].tolist()
         return self.ax.text(x, y, text, **look)
 
 
 def _room_for(text: str) -> float:
     """Return the radius of a circle around a text, in points."""
-    lines, size = text.splitlines(), font_size(SMALL)
+    lines, size = text.splitlines(), small()
     return float(np.hypot(0.62 * size * max(map(len, lines)), 0.9 * size * len(lines)) / 2)
 
 

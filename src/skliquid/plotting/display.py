@@ -10,14 +10,14 @@ import numpy as np
 
 from skliquid.delegation.arrays import Floats
 from skliquid.delegation.record import TrainingRecord
-from skliquid.plotting.fitted_record import check_record
+from skliquid.plotting.fitted_record import record_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.gridspec import GridSpecBase
     from matplotlib.text import Text
 
-SMALL = 0.82  # relative to the font size of the display
+_SMALL = 0.82  # relative to the font size of the display
 _FONT_SIZE = 8  # points, for which displays say their size in inches
 _MIN_SCALE = 0.7  # of texts in small axes
 
@@ -46,7 +46,7 @@ class Display(ABC):
         display : Display
             The display, with the drawn artists as attributes.
         """
-        return cls.from_estimator(check_record(record), **options)
+        return cls.from_estimator(record_of(record, "record"), **options)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
         """Draw.
@@ -88,17 +88,20 @@ class Display(ABC):
         if ax is None:
             ax = plt.figure(figsize=size.tolist(), layout="constrained").add_subplot()
         share = np.min(ax.get_window_extent().size / ax.figure.dpi / size) / 0.75  # without margins
-        scale = float(np.clip(share, _MIN_SCALE, 1))
-        with plt.rc_context({"font.size": scale * font_size}):
+        scaled = font_size * float(np.clip(share, _MIN_SCALE, 1))
+        sizes = dict.fromkeys(("xtick.labelsize", "ytick.labelsize"), _SMALL * scaled)
+        sizes |= dict.fromkeys(("font.size", "axes.labelsize", "legend.fontsize"), scaled)
+        with plt.rc_context({**sizes, "axes.titlesize": 1.1 * scaled, "legend.frameon": False}):
             self.figure_ = ax.figure
+            ax.tick_params(labelsize=sizes["xtick.labelsize"])
             yield ax
 
 
-def font_size(relative: float = 1.0) -> float:
-    """Return a size in points, relative to texts of the display."""
+def small() -> float:
+    """Return the size of small texts, in points."""
     import matplotlib
 
-    return float(relative * matplotlib.rcParams["font.size"])
+    return float(_SMALL * matplotlib.rcParams["font.size"])
 
 
 def blend(ax: "Axes", share: float, colour: Any = None) -> Any:
@@ -134,10 +137,10 @@ def _break_lines(text: "Text", width: float) -> None:
     n_letters = max(int(1.1 * width / letter), 8)
     broken = "\n".join(fill(line, n_letters, break_long_words=False) for line in lines)
     longest = max(map(len, broken.splitlines()))  # one word may be wider than the axes
-    text.set(text=broken, size=text.get_size() * min(n_letters / longest, 1))
+    text.set(text=broken, size=float(text.get_fontsize()) * min(n_letters / longest, 1))
 
 
-def divide_axes(ax: "Axes", n_rows: int, n_columns: int, **ratios: Any) -> "GridSpecBase":
+def divide(ax: "Axes", n_rows: int, n_columns: int, **ratios: Any) -> "GridSpecBase":
     """Return a grid for panels in the place of ``ax``, and hide ``ax``."""
     from matplotlib.gridspec import GridSpec
 
@@ -151,11 +154,5 @@ def divide_axes(ax: "Axes", n_rows: int, n_columns: int, **ratios: Any) -> "Grid
 
 
 def quantity(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> quantity(1, "voter"), quantity(1200, "voter")
-    ('1 voter', '1,200 voters')
-    """
+    """Return a number with its noun."""
     return f"{number:,} {noun}" + "s" * (number != 1)

@@ -1,6 +1,6 @@
 """Fitted records: the training record of an ensemble, pipeline, search or streamed model."""
 
-from typing import Any
+from typing import Any, cast
 
 from sklearn.exceptions import NotFittedError
 
@@ -9,42 +9,32 @@ from skliquid.delegation.record import TrainingRecord
 # Attributes with the ensemble of searches, meta-estimators and streamed models
 _INNER = ("best_estimator_", "estimator_", "ensemble", "estimator")
 
-COMPETENCE_UNITS = {
+COMPETENCE_UNITS = {  # by the measure in a record
     "contribution": "change of Brier score, positive is better",
     "prequential": "accuracy on new rows",
     "training": "accuracy on rows trained on",
 }
-"""What competence is, by the measure in a record."""
 
 
 def record_of(trained: Any, parameter: str = "estimator") -> TrainingRecord:
     """Return the record of a fitted ensemble or of the one inside; errors name ``parameter``."""
-    if isinstance(trained, TrainingRecord):
-        return check_record(trained)
-    ensemble = _find_ensemble(trained)
-    if ensemble is None:
+    ensemble, record = _find_ensemble(trained), cast("TrainingRecord | None", trained)
+    if ensemble is not None:
+        record = getattr(ensemble, "record_", None)
+    elif not isinstance(trained, TrainingRecord):
         raise TypeError(
             f"{parameter} must be a fitted ensemble, a pipeline, search or StreamedModel that "
             f"contains one, or a TrainingRecord: got {type(trained).__name__}. Give the object "
             "that fit, prune or train_on returns."
         )
-    if not hasattr(ensemble, "record_"):
+    if record is None:
         raise NotFittedError(
             f"{parameter} must be fitted: this {type(ensemble).__name__} is not fitted yet. Call "
             "fit or partial_fit first."
         )
-    return check_record(ensemble.record_)
-
-
-def check_record(record: TrainingRecord) -> TrainingRecord:
-    """Return the record, if it has increments."""
-    if not isinstance(record, TrainingRecord):
-        raise TypeError(
-            f"record must be a TrainingRecord: got {type(record).__name__}. Give ensemble.record_."
-        )
     if not record.increments:
         raise NotFittedError(
-            "record must have at least one increment: got none. Call fit or partial_fit first."
+            f"{parameter} must have an increment: got none. Call fit or partial_fit first."
         )
     return record
 

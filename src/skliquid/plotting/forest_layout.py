@@ -1,7 +1,4 @@
-"""ForestLayout: the places of all voters, in one tree around each representative.
-
-Displays, notebooks and the replay draw the forest of delegations with this layout.
-"""
+"""ForestLayout: the places of voters in displays, notebooks and the first frame of replays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,14 +19,7 @@ _MAX_SPREAD = 1.6  # angle that the delegators of a delegator get, relative to t
 
 
 def votes_through(graph: DelegationGraph) -> Voters:
-    """Return the votes that each voter carries or passes on, its own included.
-
-    Examples
-    --------
-    >>> chain = DelegationGraph.direct(4).delegate([0], to=[1]).delegate([1], to=[3])
-    >>> votes_through(chain).tolist()
-    [1, 2, 1, 3]
-    """
+    """Return the votes that each voter carries or passes on, its own included."""
     votes = np.ones(graph.n_voters, dtype=np.intp)
     for voter in np.argsort(-graph.distances, kind="stable"):  # the ends of chains first
         if graph.distances[voter]:

@@ -45,13 +45,6 @@ MARKS = (
 
 
 def marks_by_estimator(estimators: Sequence[str]) -> dict[str, Mark]:
-    """Return the mark of each estimator, in the order in which they occur.
-
-    Examples
-    --------
-    >>> marks = marks_by_estimator(["linear", "forest", "boosted", "linear"])
-    >>> {name: mark.marker for name, mark in marks.items()}
-    {'linear': 'o', 'forest': '^', 'boosted': 's'}
-    """
+    """Return the mark of each estimator, in the order in which they occur."""
     names = dict.fromkeys(estimators)
     return {name: MARKS[k % len(MARKS)] for k, name in enumerate(names)}

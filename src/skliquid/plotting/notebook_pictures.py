@@ -53,13 +53,7 @@ def _curves(history: TrainingHistory) -> dict[str, list[Any]]:
 
 
 def curve(values: Sequence[float], *, width: int = 150, height: int = 26) -> str:
-    """Return a small curve as SVG, with a dot at its end; NaN are left out.
-
-    Examples
-    --------
-    >>> curve([1.0, 2.0]).count("<circle")
-    1
-    """
+    """Return a small curve as SVG, with a dot at its end; NaN are left out."""
     points = [(k, value) for k, value in enumerate(values) if isfinite(value)]
     if not points:
         return ""
@@ -79,12 +73,10 @@ def forest(graph: DelegationGraph) -> str:
     (left, right), (low, high) = layout.limits
     unit = min(_MAX_WIDTH / (right - left), _UNIT)
     centres = (layout.positions - (left, high)) * (unit, -unit)
-    pairs = [(voter, graph.delegation[voter]) for voter in np.flatnonzero(graph.distances)]
+    line = '<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="#999"/>'
     lines = [
-        '<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" stroke="#999"/>'.format(
-            *centres[voter], *centres[delegate]
-        )
-        for voter, delegate in pairs
+        line.format(*centres[voter], *centres[graph.delegation[voter]])
+        for voter in np.flatnonzero(graph.distances)
     ]
     circles = zip(centres, unit * layout.radii, graph.weights, graph.delegation, strict=True)
     marks = [
@@ -127,13 +119,7 @@ def _cells(values: Iterable[Any], tag: str) -> str:
 
 
 def format_number(value: Any) -> str:
-    """Return a number with separators or three digits, and any other value as text.
-
-    Examples
-    --------
-    >>> [format_number(value) for value in (12345, 0.98765, float("nan"), "max")]
-    ['12,345', '0.988', '', 'max']
-    """
+    """Return a number with separators or three digits, and any other value as text."""
     if isinstance(value, float):
         return f"{value:.3g}" if isfinite(value) else ""
     return f"{value:,}" if isinstance(value, int) else str(value)

@@ -11,7 +11,7 @@ from typing import Any
 
 from skliquid.delegation.record import TrainingRecord
 from skliquid.files.atomic_write import replace_text
-from skliquid.plotting.fitted_record import check_record, record_of
+from skliquid.plotting.fitted_record import record_of
 from skliquid.plotting.replay_data import replay_data
 
 _HEIGHT = 760  # of the frame in notebooks, in pixels
@@ -47,7 +47,7 @@ class Replay:
         title : str, default=None
             The title of the page; by default it says how many voters and representatives there are.
         """
-        check_record(record)
+        record = record_of(record, "record")
         return cls(_title_of(record) if title is None else title, replay_data(record))
 
     def page(self) -> str:

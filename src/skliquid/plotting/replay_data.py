@@ -52,7 +52,7 @@ def replay_data(record: TrainingRecord) -> dict[str, Any]:
         "eval_accuracy": [_accuracy(increment.eval_accuracy) for increment in shown],
         "final_eval_accuracy": _accuracy(record.final_eval_accuracy),
         **_visits(record, positions),
-        "moves": _moves(record, positions, graphs),
+        "moves": _moves(shown, graphs),
         "judged": [_measured_voters(*pair) for pair in zip(shown, graphs[:-1], strict=True)],
         "competence": [_as_integers(increment.competence, digits) for increment in shown],
         "competence_digits": digits,
@@ -69,10 +69,10 @@ def _forest(record: TrainingRecord) -> dict[str, Any]:
     estimators = estimators_of(record)
     marks = marks_by_estimator(estimators)
     layout = ForestLayout.from_graph(record[-1].graph, [marks[name] for name in estimators])
-    corners = [None if mark is CIRCLE else mark.corners.round(3) for mark in marks.values()]
+    corners = {mark: mark.corners.round(3).ravel().tolist() for mark in marks.values()}
     return {
         "positions": layout.positions.round(2).ravel().tolist(),
-        "marks": [None if places is None else places.ravel().tolist() for places in corners],
+        "marks": [None if mark is CIRCLE else corners[mark] for mark in marks.values()],
     }
 
 
@@ -114,16 +114,12 @@ def _visits(record: TrainingRecord, positions: Sequence[int]) -> dict[str, Any]:
     }
 
 
-def _moves(
-    record: TrainingRecord, positions: Sequence[int], graphs: Sequence[DelegationGraph]
-) -> list[list[int]]:
+def _moves(shown: Sequence[IncrementRecord], graphs: Sequence[DelegationGraph]) -> list[list[int]]:
     """Return the moves since the increment shown before: voter, delegate, voter and so on."""
-    latest, moves, start = np.full(graphs[0].n_voters, np.inf), [], 0
-    for k, before, after in zip(positions, graphs[:-1], graphs[1:], strict=True):
-        for increment in record.increments[start : k + 1]:
-            is_measured = np.isfinite(increment.competence)
-            latest[increment.voters[is_measured]] = increment.competence[is_measured]
-        start = k + 1
+    latest, moves = np.full(graphs[0].n_voters, np.inf), []
+    for increment, before, after in zip(shown, graphs[:-1], graphs[1:], strict=True):
+        is_measured = np.isfinite(increment.competence)
+        latest[increment.voters[is_measured]] = increment.competence[is_measured]
         moves.append(_order_moves(before.delegation, after.delegation, latest))
     return moves
 

@@ -6,15 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from skliquid.plotting.display import (
-    SMALL,
-    Display,
-    arrange,
-    blend,
-    divide_axes,
-    font_size,
-    quantity,
-)
+from skliquid.plotting.display import Display, arrange, blend, divide, quantity, small
 from skliquid.plotting.fitted_record import estimators_of, record_of
 from skliquid.plotting.traits import Trait, traits_of
 
@@ -110,11 +102,12 @@ class SurvivorsDisplay(Display):
             if rows:
                 self._draw(self.ax_, rows)
             else:
-                self._write_note(self.ax_)
+                self.ax_.set_axis_off()
+                arrange(self.ax_, [self.ax_.set_title(self._title())])
 
     def _draw(self, ax: "Axes", rows: list[list[Trait]]) -> None:
         heights = [_HEADER, *map(_row_height, rows)]
-        grid = divide_axes(ax, len(heights), max(map(len, rows)), height_ratios=heights)
+        grid = divide(ax, len(heights), max(map(len, rows)), height_ratios=heights)
         header = ax.figure.add_subplot(grid[0, :])
         self.legend_, titles = self._draw_header(header), []
         for i, row in enumerate(rows, start=1):
@@ -129,26 +122,19 @@ class SurvivorsDisplay(Display):
         from matplotlib.patches import Patch
 
         ax.set_axis_off()
-        ax.set_title(self._title(), size=font_size(1.1))
+        ax.set_title(self._title())
         drawn = Patch(color=blend(ax, _DRAWN), label="drawn: share of the voters")
         left = Patch(color="C0", label="at the end: share of the weight")
-        look: dict[str, Any] = {"loc": "center", "ncols": 2, "handlelength": 1.5, "frameon": False}
-        return ax.legend(handles=[drawn, left], fontsize=font_size(), **look)
+        return ax.legend(handles=[drawn, left], loc="center", ncols=2, handlelength=1.5)
 
     def _title(self) -> str:
         representatives = quantity(self.n_representatives, "representative")
-        return f"What survived: {quantity(self.n_voters, 'voter')}, {representatives}"
-
-    def _write_note(self, ax: "Axes") -> None:
-        """Write why there are no panels."""
-        note = "The record does not say what distinguishes its voters."
-        if self.estimator:
-            note = f"All voters are {self.estimator}, and differ in seeds, rows or features only."
-        ax.set_axis_off()
-        title = ax.set_title(self._title(), size=font_size(1.1))
-        look: dict[str, Any] = {"ha": "center", "va": "center", "color": blend(ax, 0.7)}
-        text = ax.text(0.5, 0.5, note, transform=ax.transAxes, size=font_size(), **look)
-        arrange(ax, [title, text])
+        title = f"What survived: {quantity(self.n_voters, 'voter')}, {representatives}"
+        if self.traits:
+            return title
+        if not self.estimator:
+            return f"{title}\nThe record does not say what distinguishes its voters."
+        return f"{title}\nAll are {self.estimator}, and differ in seeds, rows or features only."
 
 
 def _rows(traits: Sequence[Trait]) -> list[list[Trait]]:
@@ -167,10 +153,8 @@ def _row_height(row: Sequence[Trait]) -> float:
 
 
 def _figure_size(rows: Sequence[Sequence[Trait]]) -> tuple[float, float]:
-    if not rows:
-        return 2 * _WIDTH, 1.2
-    width = max(2, *map(len, rows)) * _WIDTH
-    return width, _HEADER + 0.25 + sum(map(_row_height, rows))
+    width = _WIDTH * max([2, *map(len, rows)])
+    return width, max(_HEADER + 0.25 + sum(map(_row_height, rows)), 1.2)
 
 
 def draw_trait(ax: "Axes", trait: Trait, n_bars: int) -> "Text":
@@ -182,13 +166,13 @@ def draw_trait(ax: "Axes", trait: Trait, n_bars: int) -> "Text":
     for place, category in enumerate(trait.categories):
         end = max(category.drawn, category.left)
         text = f" {category.left:.0%}" if trait.weights.any() else ""
-        ax.text(end, place, text, va="center", size=font_size(SMALL))
+        ax.text(end, place, text, va="center", size=small())
     if not trait.weights.any():
-        look: dict[str, Any] = {"ha": "right", "va": "center", "size": font_size(SMALL)}
+        look: dict[str, Any] = {"ha": "right", "va": "center", "size": small()}
         ax.text(1.15, len(places) / 2 - 0.5, "none left", color=blend(ax, 0.6), **look)
     ax.set_yticks(places, labels)
     ax.set(xlim=(0, 1.2), ylim=(n_bars - 0.4, -0.6), xticks=[])
-    ax.tick_params(axis="y", length=0, labelsize=font_size(SMALL))
+    ax.tick_params(axis="y", length=0)
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
-    return ax.set_title(trait.title, loc="left", size=font_size())
+    return ax.set_title(trait.title, loc="left", size="medium")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from skliquid.plotting.display import SMALL, Display, arrange, blend, divide_axes, font_size
+from skliquid.plotting.display import Display, arrange, blend, divide, small
 from skliquid.plotting.fitted_record import record_of
 from skliquid.plotting.training_history import TrainingHistory
 
@@ -124,7 +124,7 @@ class TrainingDisplay(Display):
             }
             self._set_axes()
             titles = [
-                ax.set_title(title, size=font_size())
+                ax.set_title(title, size="medium")
                 for ax, title in zip(axes, self._titles(), strict=True)
             ]
             self.legend_ = self._draw_legend(beside)
@@ -158,7 +158,7 @@ class TrainingDisplay(Display):
             "color": f"C{k}",
             "linestyle": _DASHES[k % len(_DASHES)],
             "marker": _MARKERS[k % len(_MARKERS)] if has_marker else "",
-            "markersize": font_size(0.5),
+            "markersize": small() / 1.6,
             "markerfacecolor": blend(self.ax_, 0),
             "markevery": 1 if n <= _MAX_MARKERS else (k % 3 * n // 20, n // 7),
         }
@@ -195,8 +195,7 @@ class TrainingDisplay(Display):
         for name, ax in self.axes_.items():
             ax.set_xlim(first - margin, last + margin)
             ax.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-            ax.set_xlabel("Increment", size=font_size())
-            ax.tick_params(labelsize=font_size(SMALL))
+            ax.set_xlabel("Increment")
             if name in logarithmic:
                 ax.set_yscale("log")
                 low, high = ax.get_ylim()
@@ -208,19 +207,15 @@ class TrainingDisplay(Display):
                 ax.set_ylim(bottom=0)
 
     def _draw_legend(self, ax: "Axes") -> "Legend":
-        handles = [lines["competence"] for lines in self.lines_.values()]
+        lines = [lines["competence"] for lines in self.lines_.values()]
         labels = [_summary(name, history) for name, history in self.histories.items()]
-        look: dict[str, Any] = {"loc": "center", "frameon": False}
-        if any(history.cost_of_all[-1] for history in self.histories.values()):
-            look |= {"title": "cost: relative to no delegation", "alignment": "left"}
-        return ax.legend(handles, labels, fontsize=font_size(), title_fontsize=font_size(), **look)
+        return ax.legend(lines, labels, loc="center")
 
 
 def _new_panels(ax: "Axes") -> "list[Axes]":
     """Return five panels, and axes for the legend, in the place of ``ax``."""
     width, height = ax.get_window_extent().size
-    shape = (2, 3) if width > 1.4 * height else (3, 2)
-    grid = divide_axes(ax, *shape)
+    grid = divide(ax, 2, 3) if width > 1.4 * height else divide(ax, 3, 2)
     axes = [ax.figure.add_subplot(grid[k]) for k in range(6)]
     axes[-1].set_axis_off()
     return axes
@@ -229,5 +224,5 @@ def _new_panels(ax: "Axes") -> "list[Axes]":
 def _summary(name: str, history: TrainingHistory) -> str:
     text = f"{history.n_voters:,} voters,\n{history.representatives[-1]:,} left"
     if history.cost_of_all[-1]:
-        text += f", cost {history.cost[-1] / history.cost_of_all[-1]:.0%}"
+        text += f", cost {history.cost[-1] / history.cost_of_all[-1]:.0%}\nof no delegation"
     return f"{name}\n{text}" if name else text

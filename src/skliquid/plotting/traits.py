@@ -11,7 +11,6 @@ from skliquid.delegation.arrays import Voters
 from skliquid.delegation.record import TrainingRecord, VoterDescription
 
 _MAX_LISTED, _MAX_CATEGORIES = 6, 8  # more numbers become ranges; rarer categories are merged
-_QUARTILES = (0.25, 0.5, 0.75)
 _MAX_LETTERS = 22
 
 
@@ -99,7 +98,7 @@ def _labels(values: Sequence[Any]) -> list[str]:
     if not all(map(_is_number, values)) or len(set(values)) <= _MAX_LISTED:
         return [_label(value) for value in values]
     numbers = np.array(values, dtype=float)
-    quarters = np.searchsorted(np.quantile(numbers, _QUARTILES), numbers)
+    quarters = np.searchsorted(np.quantile(numbers, (0.25, 0.5, 0.75)), numbers)
     ranges = [numbers[quarters == quarter] for quarter in quarters]
     return [f"{own.min():.2g} to {own.max():.2g}" for own in ranges]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from skliquid.delegation.arrays import Floats, Voters
 from skliquid.delegation.graph import DelegationGraph
-from skliquid.plotting.display import SMALL, Display, arrange, blend, font_size, quantity
+from skliquid.plotting.display import Display, arrange, blend, quantity, small
 from skliquid.plotting.fitted_record import record_of
 
 if TYPE_CHECKING:
@@ -96,8 +96,7 @@ class WeightFlowDisplay(Display):
         height = float(np.clip(1.4 + 0.13 * len(self.graph.representatives), 3.6, 5.6))
         with self._axes(ax, 7.0, height) as self.ax_:
             self.bands_ = self._draw_bands(self.ax_)
-            title, caption = self._set_axes(self.ax_)
-            arrange(self.ax_, [title, caption])
+            arrange(self.ax_, self._set_axes(self.ax_))
             self.labels_ = self._write_labels(self.ax_)
             arrange(self.ax_)
 
@@ -107,12 +106,8 @@ class WeightFlowDisplay(Display):
         order = _order(self.graph)
         x, heights = self._curves()
         ends = np.cumsum(heights[:, order], axis=1)[:, np.argsort(order)]
-        sides = zip((ends - heights).T, ends.T, strict=True)
-        there_and_back = np.concatenate([x, x[::-1]])
-        outlines = [
-            np.column_stack([there_and_back, np.concatenate([top, bottom[::-1]])])
-            for top, bottom in sides
-        ]
+        edges, x = np.concatenate([ends - heights, ends[::-1]]), np.concatenate([x, x[::-1]])
+        outlines = [np.column_stack([x, edge]) for edge in edges.T]
         look: dict[str, Any] = {"linewidths": 0.3, "edgecolors": [blend(ax, 0)]}
         look["rasterized"] = len(order) > _MAX_VECTORS  # as vectors, files would be large
         bands = PolyCollection(outlines, facecolors=self._colours(ax), **look)
@@ -143,27 +138,21 @@ class WeightFlowDisplay(Display):
     def _set_axes(self, ax: "Axes") -> "tuple[Text, Text]":
         from matplotlib.ticker import MaxNLocator
 
-        first, last, n_voters = (
-            self.increment,
-            self.increment + len(self.weights) - 1,
-            len(self.weights[0]),
-        )
+        first, n_voters = self.increment, self.graph.n_voters
+        last = first + len(self.weights) - 1
         ax.set(xlim=(first, last), ylim=(n_voters, 0), yticks=[])
         ax.grid(visible=False)
         ax.spines[:].set_visible(False)
         ax.xaxis.set_major_locator(MaxNLocator(12, integer=True))
-        ax.tick_params(labelsize=font_size(SMALL))
         top = ax.secondary_xaxis("top")
         ticks = [int(tick) for tick in ax.get_xticks() if first <= tick <= last]
         counts = np.count_nonzero(self.weights, axis=1)
         top.set_xticks(ticks, [f"{counts[tick - first]:,}" for tick in ticks])
-        top.tick_params(labelsize=font_size(SMALL))
-        top.set_xlabel("Representatives", size=font_size())
+        top.set_xlabel("Representatives")
         top.spines[:].set_visible(False)
-        caption = ax.set_xlabel(f"Increment\n{_NOTE}", size=font_size())
         n_left = quantity(len(self.graph.representatives), "representative")
         title = f"How weight gathers: from {quantity(n_voters, 'voter')} to {n_left}"
-        return ax.set_title(title, size=font_size(1.1)), caption
+        return ax.set_title(title), ax.set_xlabel(f"Increment\n{_NOTE}")
 
     def _write_labels(self, ax: "Axes") -> "dict[int, Text]":
         """Write numbers and weights to the right, the heaviest first, until there is no room."""
@@ -171,10 +160,10 @@ class WeightFlowDisplay(Display):
         order = _heaviest_first(self.graph)
         weights = self.graph.weights[order]
         middles = np.cumsum(weights) - weights / 2
-        pixels = 1.1 * font_size(SMALL) * ax.figure.dpi / 72
-        line = pixels * self.graph.n_voters / ax.get_window_extent().height
+        votes_per_pixel = self.graph.n_voters / ax.get_window_extent().height
+        line = 1.1 * small() * ax.figure.dpi / 72 * votes_per_pixel
         look: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
-        look |= {"size": font_size(SMALL), "annotation_clip": False}
+        look |= {"size": small(), "annotation_clip": False}
         x = self.increment + len(self.weights) - 1
         for k, (voter, weight) in enumerate(zip(order.tolist(), weights.tolist(), strict=True)):
             if k and middles[k] - middles[k - 1] < line:
