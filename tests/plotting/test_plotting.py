@@ -125,6 +125,8 @@ def test_pictures_follow_the_style_of_matplotlib(display, mixed):
     figure.canvas.draw()
     assert np.asarray(figure.canvas.buffer_rgba())[:, :, :3].mean() < 128
     colours = [mpl.colors.to_rgb(text.get_color()) for text in texts_of(figure)]
+    lines = figure.findobj(lambda artist: type(artist).__name__ == "Line2D")
+    assert not any(str(line.get_color()).startswith("C") for line in lines)  # of another style
     is_label = [text.get_text()[0].isdigit() for text in texts_of(figure)]  # may lie on a mark
     pairs = zip(colours, is_label, strict=True)
     assert min(np.mean(colour) for colour, is_inside in pairs if not is_inside) > 0.4

@@ -155,7 +155,7 @@ class TrainingDisplay(Display):
         n = len(history.increments)
         has_marker = n <= _MAX_MARKERS or len(self.histories) > 1
         return {
-            "color": f"C{k}",
+            "color": tuple(blend(self.ax_, 1.0, f"C{k}")),  # also when drawn later
             "linestyle": _DASHES[k % len(_DASHES)],
             "marker": _MARKERS[k % len(_MARKERS)] if has_marker else "",
             "markersize": small() / 1.6,

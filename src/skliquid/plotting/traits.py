@@ -104,5 +104,5 @@ def _labels(values: Sequence[Any]) -> list[str]:
 
 
 def _label(value: Any) -> str:
-    text = f"{value:g}" if _is_number(value) else str(value)
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
     return text if len(text) <= _MAX_LETTERS else f"{text[: _MAX_LETTERS - 1]}…"
