@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import skliquid
 from skliquid.delegation.votes import LEAST_SHARE
-from skliquid.fitted import FittedVotes
+from skliquid.fitted.votes import FittedVotes
 from skliquid.onnx.graph_builder import Graph, Tensor
 from skliquid.onnx.scikit_learn_nodes import probability_nodes, transform, votes
 from skliquid.onnx.table_nodes import (

@@ -11,6 +11,7 @@ import numpy as np
 from skliquid.delegation.arrays import Floats
 from skliquid.delegation.record import TrainingRecord
 from skliquid.plotting.fitted_record import record_of
+from skliquid.validation.checks import missing_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,10 +80,7 @@ class Display(ABC):
         try:
             import matplotlib.pyplot as plt
         except ImportError as error:
-            raise ImportError(
-                f"{type(self).__name__} needs matplotlib, which is not installed: "
-                "pip install 'skliquid[plot]'."
-            ) from error
+            raise missing_extra(type(self).__name__, "matplotlib", "plot") from error
         font_size = plt.rcParams["font.size"]
         size = np.array([width, height]) * font_size / _FONT_SIZE
         if ax is None:
