@@ -24,19 +24,9 @@ FIRST_VERSION, VERSION = 3, 3
 """The oldest version of the format that is read, and the one that is written. The latter is raised
 when earlier versions of skliquid can no longer read new files; the former stays."""
 
-DTYPES = {
-    "F64": "<f8",
-    "F32": "<f4",
-    "I64": "<i8",
-    "I32": "<i4",
-    "I16": "<i2",
-    "I8": "|i1",
-    "U64": "<u8",
-    "U32": "<u4",
-    "U16": "<u2",
-    "U8": "|u1",
-    "BOOL": "|b1",
-}
+DTYPES = {"F64": "<f8", "F32": "<f4", "BOOL": "|b1"}
+DTYPES |= {"I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1"}
+DTYPES |= {"U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1"}
 """Types of arrays: the names of safetensors, and those of numpy."""
 
 _DOCUMENT, _KEY, _NO_DIGEST = "document", "skliquid", "0" * 64

@@ -88,50 +88,27 @@ def json_schema() -> dict[str, Any]:
 
 def describe(name: str, cls: Any) -> Description:
     """Return the description of a class, from its declaration."""
-    if hasattr(cls, "stored_as"):
-        fields, defaults = _fields(cls.stored_as)
-        return Description(
-            name,
-            cls,
-            fields,
-            defaults,
-            lambda part: _values(part.to_stored(), fields),
-            _creator(cls),
-        )
-    if hasattr(cls, "get_params"):
+    has_form = hasattr(cls, "stored_as")
+    if hasattr(cls, "get_params") and not has_form:
         params = dict.fromkeys(cls._get_param_names(), Any)
         return describe_estimator(cls, params, _fitted_attributes(cls), name=name)
-    fields, defaults = _fields(cls)
-    return Description(
-        name, cls, fields, defaults, lambda part: _values(part, fields), _creator(cls)
-    )
+    form = cls.stored_as if has_form else cls
+    hints, names = get_type_hints(form, include_extras=True), inspect.signature(form).parameters
 
+    def to_fields(part: Any) -> dict[str, Any]:
+        stored = part.to_stored() if has_form else part
+        return {name: getattr(stored, name) for name in names}
 
-def _fields(cls: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the types and the defaults of the fields of a dataclass or NamedTuple."""
-    hints = get_type_hints(cls, include_extras=True)
-    parameters = inspect.signature(cls).parameters
-    return {name: hints[name] for name in parameters}, _defaults(cls)
+    def from_fields(**fields: Any) -> Any:
+        return check(cls.from_stored(form(**fields)) if has_form else cls(**fields))
+
+    fields = {name: hints[name] for name in names}
+    return Description(name, cls, fields, _defaults(form), to_fields, from_fields)
 
 
 def _defaults(cls: Any) -> dict[str, Any]:
     parameters = inspect.signature(cls).parameters.values()
     return {one.name: one.default for one in parameters if one.default is not one.empty}
-
-
-def _values(part: Any, names: Any) -> dict[str, Any]:
-    return {name: getattr(part, name) for name in names}
-
-
-def _creator(cls: Any) -> Callable[..., Any]:
-    def create(**fields: Any) -> Any:
-        if hasattr(cls, "stored_as"):
-            part = cls.from_stored(cls.stored_as(**fields))
-        else:
-            part = cls(**fields)
-        return check(part)
-
-    return create
 
 
 def check(part: Any) -> Any:
@@ -180,8 +157,8 @@ def describe_estimator(
         return stored
 
     def from_fields(**fields: Any) -> Any:
-        values = {k: fields.pop(k) for k in params if k in fields}
-        estimator = _create_estimator(cls, values)
+        estimator = cls(**{k: fields.pop(k) for k in params if k in fields})
+        _validate(estimator)
         vars(estimator).update(fields)
         if fields.keys() & learned.keys() or not learned:
             if missing := required - fields.keys():
@@ -194,22 +171,17 @@ def describe_estimator(
     return Description(name or cls.__name__, cls, fields, defaults, to_fields, from_fields)
 
 
-def _check_default(cls: Any, name: str, value: Any) -> None:
-    default = _defaults(cls)[name]
-    if value is not default and value != default:
-        raise TypeError(
-            f"a {cls.__name__} must have the default of {name}, {default!r}: got {value!r}"
-        )
-
-
-def _create_estimator(cls: Any, params: dict[str, Any]) -> Any:
-    """Return an estimator with these parameters, after checking that it accepts them."""
-    estimator = cls(**params)
+def _validate(estimator: Any) -> None:
     if hasattr(estimator, "check_parameters"):
         estimator.check_parameters()
     elif hasattr(estimator, "_parameter_constraints"):
         estimator._validate_params()
-    return estimator
+
+
+def _check_default(cls: Any, name: str, value: Any) -> None:
+    default = _defaults(cls)[name]
+    if value is not default and value != default:
+        raise TypeError(f"{cls.__name__} must have {name}={default!r}: got {value!r}")
 
 
 # Types
@@ -228,12 +200,14 @@ def options(hint: Any) -> Iterator[tuple[Any, Array | None]]:
         yield hint, None
 
 
-def _document_type(hint: Any) -> Any:  # noqa: PLR0911 (one for each type)
+def _document_type(hint: Any) -> Any:  # noqa: C901, PLR0911 (a table)
     """Return the type of a field in the document."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        ranges = [rule for rule in arguments[1:] if isinstance(rule, Range)]
-        return _bounded(arguments[0], *ranges) if ranges else _document_type(arguments[0])
+        for low, high in (rule for rule in arguments[1:] if isinstance(rule, Range)):
+            ge, le = (None if abs(bound) == inf else bound for bound in (low, high))
+            return Annotated[arguments[0], msgspec.Meta(ge=ge, le=le)]
+        return _document_type(arguments[0])
     if origin in (Union, UnionType):
         found = tuple(map(_document_type, arguments))
         return Any if Any in found else Union[found]  # noqa: UP007
@@ -248,10 +222,3 @@ def _document_type(hint: Any) -> Any:  # noqa: PLR0911 (one for each type)
     if origin in (dict, Mapping):
         return dict[arguments[0], _document_type(arguments[1])]  # type: ignore[misc, valid-type]
     return AnyArray if origin is np.ndarray else AnyPart
-
-
-def _bounded(found: Any, *ranges: Range) -> Any:
-    for low, high in ranges:
-        ge, le = (None if abs(bound) == inf else bound for bound in (low, high))
-        found = Annotated[found, msgspec.Meta(ge=ge, le=le)]
-    return found

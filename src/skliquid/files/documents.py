@@ -77,14 +77,11 @@ class Writer:
         return self._named(value)
 
     def _container(self, value: Any, inner: tuple[Any, ...] | None) -> Any:
+        if isinstance(value, Mapping) and inner is not None:
+            return {key: self._item(key, item, inner[-1]) for key, item in value.items()}
         if isinstance(value, Mapping):
-            of_values = Any if inner is None else inner[-1]
-            items = {key: self._item(key, item, of_values) for key, item in value.items()}
-            is_plain = inner is not None
-            return (
-                items
-                if is_plain
-                else refer.Dict([(self._value(k, Any), v) for k, v in items.items()])
+            return refer.Dict(
+                [(self._value(k, Any), self._item(k, v, Any)) for k, v in value.items()]
             )
         pairs = zip(value, _element_types(inner, len(value)), strict=True)
         listed = [self._item(k, item, hint) for k, (item, hint) in enumerate(pairs)]

@@ -1,7 +1,7 @@
 """Foreign parts: objects of numpy, SciPy and scikit-learn that models consist of.
 
-They cannot declare themselves. Files hold those listed here, with the parameters listed. Parameters
-that are not listed, such as a cache on disk or a number of processes, must have their defaults.
+They cannot declare themselves. Files hold those listed here. Parameters that have an effect outside
+of the model, such as a cache on disk or a number of processes, must have their defaults.
 """
 
 from collections.abc import Callable
@@ -25,12 +25,12 @@ from skliquid.files.descriptions import Description, describe_estimator
 
 _MAX_COLUMNS_TRIED = 2**18
 
-_Features = Annotated[Floats, Array("n_features")]
-_Components = Annotated[Floats, Array("n_components")]
-_Matrix = Annotated[Floats, Array("n_components", "n_features")]
+_DEFAULTS_ONLY = {"inv_kw_args", "inverse_func", "kernel_params", "kw_args", "memory", "n_jobs"}
 _Bit = Annotated[int, Range(0, 1)]
-_Number = int | float
-_Pair = tuple[_Number, _Number]
+
+
+def _floats(*axes: str, **rules: Any) -> Any:
+    return Annotated[Floats, Array(*axes, **rules)]
 
 
 def _foreign(
@@ -104,7 +104,7 @@ def _sparse(cls: Any) -> Description:
         cls,
         to_fields,
         from_fields,
-        data=Annotated[Floats, Array("n_stored", may_be_nan=True)],
+        data=_floats("n_stored", may_be_nan=True),
         indices=Annotated[NDArray[np.int32], Array("n_stored")],
         indptr=Annotated[NDArray[np.int32], Array("")],
         shape=tuple[size, size],
@@ -166,25 +166,32 @@ def _imputer(statistics_: Any = None, has_missing: Any = None, **params: Any) ->
 
 _IMPUTER: dict[str, Any] = {
     "strategy": Literal["mean", "median", "most_frequent", "constant"],
-    "fill_value": _Number | None,
+    "fill_value": int | float | None,
     "add_indicator": bool,
     "keep_empty_features": bool,
-    "statistics_": Annotated[Floats, Array("n_features", may_be_nan=True)],
+    "statistics_": _floats("n_features", may_be_nan=True),
     "has_missing": Annotated[NDArray[np.bool_], Array("n_features")],
     "feature_names_in_": Annotated[NDArray[Any], Array("n_features")],
 }
+
+
+def _estimator(
+    cls: Any, check: Callable[[Any], Any] = lambda _: None, **fitted: Any
+) -> Description:
+    """Return the description of an estimator, whose parameters scikit-learn checks."""
+    params = [name for name in cls._get_param_names() if name not in _DEFAULTS_ONLY]
+    return describe_estimator(cls, dict.fromkeys(params, Any), fitted, check=check)
+
+
+def _scaler(cls: Any, *names: str, **others: Any) -> Description:
+    fitted = dict.fromkeys(names, _floats("n_features") | None)
+    return _estimator(cls, _check_scaler, **fitted, **others)
 
 
 def _voter(cls: Any) -> Description:
     """Return the description of a linear voter; what it has learned is the state of its pool."""
     params = dict.fromkeys(cls._get_param_names(), Any) | {"n_jobs": Literal[-1] | Count | None}
     return describe_estimator(cls, params, None)
-
-
-def _scaler(cls: Any, params: dict[str, Any], *names: str, n_seen: bool = True) -> Description:
-    fitted: dict[str, Any] = dict.fromkeys(names, _Features | None)
-    fitted |= {"n_samples_seen_": Any} if n_seen else {}
-    return describe_estimator(cls, params | {"copy": bool}, fitted, check=_check_scaler)
 
 
 FOREIGN = [
@@ -213,65 +220,40 @@ FOREIGN = [
     _voter(SGDClassifier),
     _voter(Perceptron),
     describe_estimator(Pipeline, {"steps": list[tuple[str, Any]]}, {}, check=_check_pipeline),
-    describe_estimator(
-        preprocessing.FunctionTransformer,
-        {"func": Any, "accept_sparse": bool, "feature_names_out": Any, "validate": bool},
-        {},
-    ),
-    _scaler(
-        preprocessing.StandardScaler,
-        {"with_mean": bool, "with_std": bool},
-        *("mean_", "var_", "scale_"),
-    ),
+    _estimator(preprocessing.FunctionTransformer),
+    _scaler(preprocessing.StandardScaler, "mean_", "var_", "scale_", n_samples_seen_=Any),
     _scaler(
         preprocessing.MinMaxScaler,
-        {"feature_range": _Pair, "clip": bool},
         *("scale_", "min_", "data_min_", "data_max_", "data_range_"),
+        n_samples_seen_=Any,
     ),
-    _scaler(preprocessing.MaxAbsScaler, {"clip": bool}, "scale_", "max_abs_"),
-    _scaler(
-        preprocessing.RobustScaler,
-        {"quantile_range": _Pair}
-        | dict.fromkeys(("with_centering", "with_scaling", "unit_variance"), bool),
-        *("center_", "scale_"),
-        n_seen=False,
-    ),
-    describe_estimator(
+    _scaler(preprocessing.MaxAbsScaler, "scale_", "max_abs_", n_samples_seen_=Any),
+    _scaler(preprocessing.RobustScaler, "center_", "scale_"),
+    _estimator(
         RBFSampler,
-        {"gamma": _Number | Literal["scale"], "n_components": Positive, "random_state": Any},
-        {
-            "random_weights_": Annotated[Floats, Array("n_features", "n_components")],
-            "random_offset_": _Components,
-            "_n_features_out": Positive,
-            "_gamma": float,
-        },
+        random_weights_=_floats("n_features", "n_components"),
+        random_offset_=_floats("n_components"),
+        _n_features_out=Positive,
+        _gamma=float,
     ),
-    describe_estimator(
+    _estimator(
         Nystroem,
-        {"kernel": str, "n_components": Positive, "random_state": Any}
-        | dict.fromkeys(("gamma", "coef0", "degree"), _Number | None),
-        {
-            "components_": _Matrix,
-            "component_indices_": Annotated[NDArray[np.intp], Array("n_components")],
-            "normalization_": Annotated[Floats, Array("n_components", "n_components")],
-            "_n_features_out": Positive,
-        },
+        components_=_floats("n_components", "n_features"),
+        component_indices_=Annotated[NDArray[np.intp], Array("n_components")],
+        normalization_=_floats("n_components", "n_components"),
+        _n_features_out=Positive,
     ),
-    describe_estimator(
+    _estimator(
         PCA,
-        {"n_components": _Number | str | None, "whiten": bool, "random_state": Any}
-        | {"copy": bool, "svd_solver": str},
-        {
-            "components_": _Matrix,
-            "mean_": _Features,
-            "explained_variance_": Annotated[Floats, Array("n_components", low=0)],
-            "explained_variance_ratio_": Annotated[Floats, Array("n_components", may_be_nan=True)],
-            "singular_values_": _Components,
-            "n_components_": Positive,
-            "n_samples_": Positive,
-            "noise_variance_": Any,
-            "_fit_svd_solver": str,
-        },
+        components_=_floats("n_components", "n_features"),
+        mean_=_floats("n_features"),
+        explained_variance_=_floats("n_components", low=0),
+        explained_variance_ratio_=_floats("n_components", may_be_nan=True),
+        singular_values_=_floats("n_components"),
+        n_components_=Positive,
+        n_samples_=Positive,
+        noise_variance_=Any,
+        _fit_svd_solver=str,
     ),
     Description(
         "SimpleImputer",
