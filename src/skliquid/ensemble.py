@@ -26,8 +26,7 @@ from skliquid.diversity import (
     as_diversity,
     row_sample,
 )
-from skliquid.fitted.stored_ensemble import StoredEnsemble
-from skliquid.fitted.votes import (
+from skliquid.fitted.fitted_votes import (
     DELEGATION_PARAMETERS,
     Fitted,
     FittedVotes,
@@ -35,6 +34,7 @@ from skliquid.fitted.votes import (
     resolve_classes,
     scorer,
 )
+from skliquid.fitted.stored_ensemble import StoredEnsemble
 from skliquid.mechanisms import Sizes, as_mechanism
 from skliquid.pools import check_pool_supports, pool_for, pool_names
 from skliquid.supervision import (

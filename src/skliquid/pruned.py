@@ -24,7 +24,12 @@ from skliquid.delegation.increments import slices
 from skliquid.delegation.record import INCREMENTS_KEPT, VoterDescription
 from skliquid.delegation.rows import Rows
 from skliquid.diversity import final_step
-from skliquid.fitted.votes import DELEGATION_PARAMETERS, Fitted, FittedVotes, check_can_continue
+from skliquid.fitted.fitted_votes import (
+    DELEGATION_PARAMETERS,
+    Fitted,
+    FittedVotes,
+    check_can_continue,
+)
 from skliquid.mechanisms import MECHANISMS, FastestLearners, Sizes, as_mechanism
 from skliquid.pools import FittedPool, FittedVoter
 from skliquid.training import Rules, Training, train

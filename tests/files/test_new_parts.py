@@ -45,16 +45,27 @@ def small(**params):
 def test_a_new_recorded_number(monkeypatch, tmp_path):
     @dataclass(frozen=True, eq=False)
     class Extended(record.IncrementRecord):
-        n_odd: int = 3
-        mean_gain: float = 0.25
+        n_odd: int = -3
+        odd_gain: float = 0.25
 
     for module in (record, training):
         monkeypatch.setattr(module, "IncrementRecord", Extended)
     model = small().fit(X, Y)
     again = after_saving(model, tmp_path)
-    assert [(one.n_odd, one.mean_gain) for one in again.record_] == [(3, 0.25)] * len(again.record_)
+    assert [(one.n_odd, one.odd_gain) for one in again.record_] == [(-3, 0.25)] * len(again.record_)
     assert again.record_.to_pandas().equals(model.record_.to_pandas())
-    assert "mean_gain" in again.record_.to_pandas()
+    assert "odd_gain" in again.record_.to_pandas()
+
+
+def test_a_recorded_number_of_another_type_is_named(monkeypatch, tmp_path):
+    @dataclass(frozen=True, eq=False)
+    class Extended(record.IncrementRecord):
+        is_odd: bool = True
+
+    for module in (record, training):
+        monkeypatch.setattr(module, "IncrementRecord", Extended)
+    with pytest.raises(ModelFileError, match="the type of is_odd must be int, float or Floats"):
+        save(small().fit(X, Y), tmp_path / "a")
 
 
 def test_a_file_from_before_a_number_was_recorded_takes_its_default(monkeypatch, tmp_path):
@@ -62,10 +73,10 @@ def test_a_file_from_before_a_number_was_recorded_takes_its_default(monkeypatch,
 
     @dataclass(frozen=True, eq=False)
     class Extended(record.IncrementRecord):
-        mean_gain: float = float("nan")
+        odd_gain: float = float("nan")
 
     monkeypatch.setattr(record, "IncrementRecord", Extended)
-    assert all(np.isnan(one.mean_gain) for one in load(tmp_path / "old.skliquid").record_)
+    assert all(np.isnan(one.odd_gain) for one in load(tmp_path / "old.skliquid").record_)
 
 
 @storable

@@ -18,6 +18,7 @@ from skliquid.diversity import FourierFeatures
 from skliquid.diversity.standardizer import Standardizer
 from skliquid.onnx.graph_builder import Graph
 from skliquid.onnx.scikit_learn_nodes import transform
+from skliquid.voters import RandomizedForestClassifier
 
 MAPS = [
     StandardScaler(),
@@ -128,3 +129,22 @@ def test_other_kernels_are_refused_by_name():
     ensemble = ensemble_with(Nystroem("laplacian", n_components=5)).fit(X, y)
     with pytest.raises(ValueError, match=r"with a kernel among rbf, .*: got 'laplacian'"):
         to_onnx(ensemble)
+
+
+def test_a_part_that_replaces_a_method_without_its_export_is_refused():
+    class Cautious(RandomizedForestClassifier):
+        @classmethod
+        def probabilities(cls, voters, X, n_threads):
+            return 0.5 + 0 * super().probabilities(voters, X, n_threads)
+
+    class Doubled(Standardizer):
+        def transform(self, X):
+            return 2 * super().transform(X)
+
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    with pytest.raises(TypeError, match="got Cautious"):
+        to_onnx(Cautious(random_state=0).fit(X, y))
+    maps = Diversity(feature_maps=[Doubled()])
+    mapped = LiquidEnsembleClassifier(SGDClassifier(), diversity=maps, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="got Doubled"):
+        to_onnx(mapped)

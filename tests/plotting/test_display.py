@@ -72,7 +72,7 @@ def test_without_matplotlib_the_error_names_the_extra(display, monkeypatch):
         return real_import(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", no_matplotlib)
-    needs = rf"^{display.__name__} needs matplotlib.* pip install '\.\[plot\]' in a clone of skliquid\.$"
+    needs = rf"^{display.__name__} needs matplotlib.* pip install '\.\[plot\]' in a clone"
     with pytest.raises(ImportError, match=needs):
         display.from_record(record_of([0, 0]))
 

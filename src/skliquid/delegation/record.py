@@ -152,6 +152,7 @@ class IncrementRecord:
         return gini(self.weights)
 
 
+_NOT_NUMBERS = {"rows", "voters", "before", "graph"}  # among the fields of an increment
 _PerIncrement = Annotated[NDArray[np.integer[Any]], Array("increments")]
 
 
@@ -169,7 +170,7 @@ class StoredRecord:
     n_rows: _PerIncrement
     first_row: Annotated[NDArray[np.int64], Array("increments", low=-1)]  # -1 where rows are listed
     rows: Annotated[NDArray[np.integer[Any]], Array("listed rows")]
-    integers: dict[str, _PerIncrement]
+    integers: dict[str, Annotated[NDArray[np.integer[Any]], Array("increments", low=-(2**62))]]
     floats: dict[str, Annotated[Floats, Array("increments", may_be_nan=True)]]
     of_voters: dict[str, Annotated[Floats, Array("all voters", may_be_nan=True)]]
     competence_measure: str = ""
@@ -300,6 +301,9 @@ class TrainingRecord:
 
     def to_stored(self) -> StoredRecord:
         """Return the increments as arrays, without the descriptions of the voters."""
+        others = {one.name for one in fields(IncrementRecord)} - set(_names(int, float, Floats))
+        if unknown := others - _NOT_NUMBERS:
+            raise TypeError(f"the type of {min(unknown)} must be int, float or Floats")
         graphs = [self[0].before, *(one.graph for one in self)] if self else []
         listed = [one.rows for one in self if not isinstance(one.rows, range)]
         first = [one.rows.start if isinstance(one.rows, range) else -1 for one in self]

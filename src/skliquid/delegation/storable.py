@@ -78,6 +78,7 @@ def require(condition: Any, rule: str) -> None:
 
 
 def smallest(values: Any) -> NDArray[Any]:
-    """Return non-negative integers in the type that takes the fewest bytes."""
+    """Return integers in the type that takes the fewest bytes."""
     array = np.asarray(values, dtype=np.int64)
-    return array.astype(np.min_scalar_type(int(array.max(initial=0))))
+    ends = int(array.min(initial=0)), int(array.max(initial=0))
+    return array.astype(np.result_type(*map(np.min_scalar_type, ends)))

@@ -58,7 +58,7 @@ def read(path: Path) -> Content:
     The arrays are memory-mapped: copy those that are kept.
     """
     try:
-        data = np.memmap(path, dtype=np.uint8, mode="r")
+        data = np.asarray(np.memmap(path, dtype=np.uint8, mode="r"))
     except (ValueError, OSError) as error:
         problem = getattr(error, "strerror", None) or "it is empty"
         raise ModelFileError(f"{path} cannot be read: {problem}.") from error

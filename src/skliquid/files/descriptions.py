@@ -215,6 +215,8 @@ def _document_type(hint: Any) -> Any:  # noqa: C901, PLR0911 (a table)
         return float | Float  # which may be NaN or infinite, if there is no range
     if origin is Literal or hint in (..., Any, None, type(None), bool, int, str):
         return hint
+    if hint in (list, tuple, dict):
+        return Any
     if origin in (list, Sequence):
         return list[_document_type(arguments[0])]  # type: ignore[misc]
     if origin is tuple:

@@ -139,7 +139,10 @@ class Writer:
                 return refer.Function(name)
         is_function = callable(value) and hasattr(value, "__qualname__")
         what, owner = ("the function", value) if is_function else ("a", type(value))
-        raise TypeError(f"files cannot store {what} {owner.__module__}.{owner.__qualname__}")
+        raise TypeError(
+            f"files cannot store {what} {owner.__module__}.{owner.__qualname__}, which is not "
+            "declared with skliquid.delegation.storable"
+        )
 
 
 # Reading
@@ -206,7 +209,7 @@ class Reader:
             case refer.Part():
                 return _at(self._parts, reference.at)
             case refer.Function():
-                return self._vocabulary.functions[reference.name]
+                return self._function(reference.name)
             case refer.Numbers():
                 array = self._array(reference.at)
                 return array.T if reference.is_transposed else array
@@ -224,6 +227,11 @@ class Reader:
                 return range(reference.start, reference.stop, reference.step)
             case refer.Type():
                 return np.dtype(reference.name)
+
+    def _function(self, name: str) -> Any:
+        if name not in self._vocabulary.functions:
+            raise ValueError(f"no function {name[:60]!r} is declared; import its module before")
+        return self._vocabulary.functions[name]
 
     def _array(self, place: int) -> NDArray[Any]:
         """Return an array of the file, each once."""

@@ -20,7 +20,7 @@ from skliquid.delegation.running_averages import DecayedAverage, OverallAverage,
 from skliquid.delegation.storable import Array, Classes, Count, Range, require, storable
 from skliquid.delegation.voter_pool import VoterState
 from skliquid.diversity import FeatureMap, VoterSpec
-from skliquid.fitted.votes import Fitted
+from skliquid.fitted.fitted_votes import Fitted
 from skliquid.pools import pool_for
 from skliquid.training import Training
 from skliquid.validation.limits import MAX_THREADS

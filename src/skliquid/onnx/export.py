@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 import skliquid
 from skliquid.delegation.votes import LEAST_SHARE
-from skliquid.fitted.votes import FittedVotes
+from skliquid.fitted.fitted_votes import FittedVotes
 from skliquid.onnx.graph_builder import Graph, Tensor
-from skliquid.onnx.scikit_learn_nodes import probability_nodes, transform, votes
+from skliquid.onnx.scikit_learn_nodes import is_exported, probability_nodes, transform, votes
 from skliquid.onnx.table_nodes import (
     encode_array,
     encode_categories,
@@ -90,7 +90,9 @@ def _split(pipeline: Any) -> tuple[list[Any], Any]:
 
 
 def _check_model(pipeline: Any, final: Any) -> None:
-    if not (isinstance(final, FittedVotes) or hasattr(final, "onnx_probabilities")):
+    if not (
+        isinstance(final, FittedVotes) or is_exported(final, "onnx_probabilities", "probabilities")
+    ):
         raise TypeError(
             "model must be one of LiquidEnsembleClassifier, PrunedEnsemble and the voters of "
             f"skliquid, or a pipeline that ends with one: got {type(final).__name__}. For "

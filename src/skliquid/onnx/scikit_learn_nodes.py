@@ -27,6 +27,12 @@ _KERNELS = ("rbf", "linear", "poly", "polynomial", "sigmoid")
 _MIN_MARGIN = -745.13  # below it the logistic function is zero
 
 
+def is_exported(part: Any, method: str, twin: str) -> bool:
+    """Return whether a part exports itself, and does not replace ``twin`` without its export."""
+    owners = [cls for cls in type(part).__mro__ if method in vars(cls) or twin in vars(cls)]
+    return bool(owners) and method in vars(owners[0])
+
+
 def transform(rows: Tensor, transformer: Any) -> Tensor:
     """Return rows through a fitted transformer."""
     if transformer is None or (isinstance(transformer, str) and transformer == "passthrough"):
@@ -35,7 +41,7 @@ def transform(rows: Tensor, transformer: Any) -> Tensor:
         for _, step in transformer.steps:
             rows = transform(rows, step)
         return rows
-    if hasattr(transformer, "onnx_nodes"):
+    if is_exported(transformer, "onnx_nodes", "transform"):
         return cast("Tensor", transformer.onnx_nodes(rows))
     if type(transformer) not in _TRANSFORMERS:
         known = ", ".join(cls.__name__ for cls in _TRANSFORMERS)
@@ -137,7 +143,7 @@ _TRANSFORMERS: dict[type, Callable[[Tensor, Any], Tensor]] = {
 
 def probability_nodes(voter: Any) -> VoterNodes:
     """Return the function that gives the class probabilities of voters like this one."""
-    if hasattr(voter, "onnx_probabilities"):
+    if is_exported(voter, "onnx_probabilities", "probabilities"):
         return cast("VoterNodes", voter.onnx_probabilities)
     if type(voter) in _LINEAR:
         return _huber_probabilities if voter.loss == "modified_huber" else _logistic_probabilities

@@ -16,8 +16,8 @@ from small_ensembles import small
 from skliquid import LiquidEnsembleClassifier, Mechanism, as_mechanism, prune
 from skliquid.delegation.rows import Rows
 from skliquid.delegation.votes import VOTINGS
-from skliquid.fitted import votes
-from skliquid.fitted.votes import resolve_classes
+from skliquid.fitted import fitted_votes
+from skliquid.fitted.fitted_votes import resolve_classes
 
 METHODS = ("predict_proba", "decision_function")
 ATTRIBUTES = [
@@ -112,9 +112,9 @@ def test_votes_are_counted_in_blocks(binary, monkeypatch):
     X, y = binary
     ensemble = small(voting="hard").fit(X, y)
     whole = ensemble.predict_proba(X)
-    monkeypatch.setattr("skliquid.fitted.votes._NUMBERS_AT_ONCE", 100)
+    monkeypatch.setattr("skliquid.fitted.fitted_votes._NUMBERS_AT_ONCE", 100)
     assert np.array_equal(ensemble.predict_proba(X), whole)
-    monkeypatch.setattr("skliquid.fitted.votes._ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("skliquid.fitted.fitted_votes._ROWS_AT_ONCE", 7)
     assert np.array_equal(ensemble.predict_proba(X), whole)
 
 
@@ -230,11 +230,11 @@ def test_a_pruned_ensemble_shows_itself_too(binary):
 
 
 def test_the_diagram_links_to_the_docs_if_their_address_is_known(binary, monkeypatch):
-    monkeypatch.setattr(votes, "documentation", lambda: "https://docs.example")
+    monkeypatch.setattr(fitted_votes, "documentation", lambda: "https://docs.example")
     link = LiquidEnsembleClassifier()._get_doc_link()
     assert link.startswith("https://docs.example/")
     assert "LiquidEnsembleClassifier" in link
-    monkeypatch.setattr(votes, "documentation", lambda: "")
+    monkeypatch.setattr(fitted_votes, "documentation", lambda: "")
     assert LiquidEnsembleClassifier()._get_doc_link() == ""
 
 
@@ -254,5 +254,5 @@ def test_the_address_of_the_docs_comes_from_the_package_s_metadata(
         def get_all(self, name):
             return addresses if name == "Project-URL" else None
 
-    monkeypatch.setattr(votes, "metadata", lambda name: Metadata())
-    assert votes.documentation.__wrapped__() == expected
+    monkeypatch.setattr(fitted_votes, "metadata", lambda name: Metadata())
+    assert fitted_votes.documentation.__wrapped__() == expected
