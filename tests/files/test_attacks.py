@@ -1,6 +1,7 @@
 """Crafted files with fitting digests: each is refused before memory or time is spent."""
 
 import json
+import threading
 import time
 import tracemalloc
 
@@ -13,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skliquid import Diversity, LiquidEnsembleClassifier, ModelFileError, load, save
 from skliquid.files import container
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(100, 4))
@@ -151,3 +153,98 @@ def test_a_generator_outside_of_its_state(content, refused):
     document, arrays = content(small(random_state=np.random.RandomState(0)).fit(X, Y))
     parts_of(document, "RandomState")[0]["position"] = 10_000
     refused(document, arrays, r"position")
+
+
+# Each of these was a fault
+
+
+@pytest.mark.parametrize(("depth", "width"), [(9, 10), (30, 2), (200, 1), (1, 101)])
+def test_pipelines_in_pipelines(depth, width, refused):
+    parts = [{"type": "FunctionTransformer", "n_features_in_": 3}]
+    for k in range(depth):
+        steps = [[str(place), {"is": "part", "at": k}] for place in range(width)]
+        parts.append({"type": "Pipeline", "steps": steps})
+    refused({"parts": parts, "model": {"is": "part", "at": depth}}, [], "1 to 100 steps")
+
+
+def test_a_long_cycle_of_delegations(refused):
+    graph = {"type": "DelegationGraph", "delegation": {"is": "array", "at": 0}}
+    refused({"parts": [graph], "model": MODEL}, [np.roll(np.arange(200_000), -1)], "is a cycle")
+
+
+def test_distributions_of_arrays(refused):
+    arrays = [np.full((9000, 1), 5.0), np.full((1, 9000), 3.0), np.ones((1, 1))]
+    args = [{"is": "array", "at": k} for k in range(3)]
+    frozen = {"type": "rv_discrete_frozen", "distribution": "hypergeom", "args": args, "kwds": {}}
+    refused({"parts": [frozen], "model": MODEL}, arrays, r"args\[0\]")
+
+
+def test_an_imputer_that_is_slow_to_fit(refused):
+    imputer = {"type": "SimpleImputer", "strategy": "most_frequent"}
+    imputer |= {"statistics_": {"is": "array", "at": 0}, "has_missing": {"is": "array", "at": 1}}
+    arrays = [np.zeros(100_000), np.zeros(100_000, dtype=bool)]
+    refused({"parts": [imputer], "model": MODEL}, arrays, "a model that predicts")
+
+
+def test_many_parts(refused):
+    parts = [{"type": "SGDClassifier"}] * 9_000
+    refused({"parts": parts, "model": MODEL}, [], "too many values")
+
+
+def test_many_labels(refused):
+    counts = {"type": "ClassCounts", "labels": {"is": "texts", "at": 0, "lengths": 1}}
+    arrays = [np.full(400_000, 65, dtype=np.uint8), np.ones(400_000, dtype=np.int8)]
+    padding = np.zeros(4_000_000)  # twice the file is more than the texts take
+    refused({"parts": [counts], "model": MODEL}, [*arrays, padding], "sorted")
+
+
+def test_a_scaler_wider_than_its_arrays(content, refused):
+    document, arrays = content(make_pipeline(StandardScaler(), small()).fit(X, Y))
+    parts_of(document, "StandardScaler")[0]["n_features_in_"] = 2**18 + 1
+    refused(document, arrays, "n_features_in_ must be 4")
+
+
+def test_scales_whose_product_overflows(content, refused):
+    scalers = [StandardScaler() for _ in range(3)]
+    document, arrays = content(make_pipeline(*scalers, small()).fit(X, Y))
+    for scaler in parts_of(document, "StandardScaler"):
+        for name, value in (("mean_", 0.0), ("scale_", 1e-150)):
+            arrays[scaler[name]["at"]] = np.full(4, value)
+    refused(document, arrays, "infinity")
+
+
+@pytest.mark.parametrize("model", [BoostedTreesClassifier, RandomizedForestClassifier])
+@pytest.mark.parametrize("change", ["labels", "columns", "categories"])
+def test_rows_and_categories_of_other_trees(model, change, content, refused):
+    document, arrays = content(model(n_estimators=4, random_state=0).partial_fit(X, Y))
+    recent = parts_of(document, "RecentRows")[0]
+    if change == "categories":
+        coder = {"type": "CategoryCoder", "is_categorical": {"is": "array", "at": len(arrays)}}
+        document["parts"].insert(-1, coder | {"categories": [[]] * 9})
+        document["parts"][-1]["_coder"] = {"is": "part", "at": len(document["parts"]) - 2}
+        document["model"]["at"] += 1
+        arrays = [*arrays, np.ones(9, dtype=bool)]
+    elif change == "labels":
+        arrays[recent["y"]["at"]] = np.full(100, 2**31 - 1)
+    else:
+        arrays[recent["X"]["at"]] = X[:, :2]
+    refused(document, arrays, "its (classes and )?columns")
+
+
+def test_a_forest_without_trees(content, refused):
+    document, arrays = content(RandomizedForestClassifier(n_estimators=4).fit(X, Y))
+    trees = parts_of(document, "GrownTrees")[0]
+    for name in ("cut", "feature", "next", "n_nodes", "values", "n_values"):
+        arrays[trees[name]["at"]] = arrays[trees[name]["at"]][:0]
+    refused(document, arrays, "leaves with shares")
+
+
+def test_voters_of_many_threads(content, tmp_path):
+    model = small().fit(X, np.arange(100) % 3)
+    document, arrays = content(model)
+    parts_of(document, "VoterSpec")[0]["params"] = [{"n_jobs": 500}] * 4
+    (tmp_path / "a").write_bytes(written(document, arrays))
+    n_before = threading.active_count()
+    loaded = load(tmp_path / "a")
+    assert threading.active_count() == n_before
+    assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))

@@ -171,3 +171,11 @@ def test_what_is_not_declared_is_named(tmp_path):
     with pytest.raises(ModelFileError, match=r"extra_: the class must declare the type"):
         save(Undeclared(random_state=0).fit(X, Y), tmp_path / "a")
     assert "extra_" not in {one.name for one in fields(record.IncrementRecord)}
+
+
+def test_labels_of_any_type_that_are_discovered(tmp_path):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    for y in (X[:, 0] > 0, np.where(X[:, 0] > 0, "a", "b")):
+        model = LiquidEnsembleClassifier(n_estimators=4, n_final=2, random_state=0)
+        save(model.partial_fit(X, y), tmp_path / "a")
+        assert np.array_equal(load(tmp_path / "a").predict(X), model.predict(X))

@@ -32,7 +32,7 @@ class DelegationGraph:
     ([2, 3], [0, 0, 1, 3])
     """
 
-    delegation: Annotated[Voters, Array("n_voters")]
+    delegation: Annotated[Voters, Array("n_voters", is_copied=False)]
 
     def __post_init__(self) -> None:
         delegation = _frozen(_indices("delegation", self.delegation))
@@ -189,7 +189,7 @@ def _indices(name: str, values: Voters | Sequence[int], n_voters: int | None = N
         f"{name} must name known voters: there is no voter {{}} among {n_voters}. Use indices from "
         f"0 to {n_voters - 1}.",
     )
-    return array.astype(np.intp)
+    return array.astype(np.intp, copy=False)
 
 
 def _refuse(voters: Voters, message: str) -> None:
@@ -199,8 +199,8 @@ def _refuse(voters: Voters, message: str) -> None:
 
 
 def _cycle(delegation: Voters, voter: int) -> str:
-    """Return the cycle that ``voter`` is part of, as text."""
+    """Return the cycle that ``voter`` is part of, as text, cut off after 100 voters."""
     cycle = [int(voter)]
-    while (following := int(delegation[cycle[-1]])) not in cycle:
+    while (following := int(delegation[cycle[-1]])) != cycle[0] and len(cycle) < 100:
         cycle.append(following)
-    return " -> ".join(map(str, [*cycle, cycle[0]]))
+    return " -> ".join(map(str, [*cycle, following]))

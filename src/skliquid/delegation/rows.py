@@ -1,13 +1,13 @@
 """Rows: features, labels and weights as one value."""
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
-from skliquid.delegation.arrays import Floats, Labels, RowNumbers, Voters, stacked
-from skliquid.delegation.storable import require, storable
+from skliquid.delegation.arrays import Floats, RowNumbers, Voters, stacked
+from skliquid.delegation.storable import Array, require, storable
 
 
 @storable
@@ -19,7 +19,7 @@ class Rows(NamedTuple):
     """
 
     X: Any  # array or sparse matrix
-    y: Labels
+    y: Annotated[NDArray[Any], Array("")]  # positions of classes, or labels as given
     sample_weight: Floats | None = None
     numbers: RowNumbers | None = None  # positions in all the data; None if these are all
 

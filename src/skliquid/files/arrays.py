@@ -1,7 +1,6 @@
 """Arrays: checks of their type, axes, range, finiteness and order."""
 
 from collections.abc import MutableMapping
-from itertools import pairwise
 from typing import Any, get_args, get_origin
 
 import numpy as np
@@ -69,7 +68,7 @@ def _check_range(array: NDArray[Any], rule: Array) -> None:
 
 def _check_order(array: NDArray[Any]) -> None:
     try:
-        is_sorted = all(low < high for low, high in pairwise(array.tolist()))
+        is_sorted = bool((array[:-1] < array[1:]).all())
     except TypeError:
         is_sorted = False
     if not is_sorted:

@@ -19,7 +19,7 @@ from skliquid.files.container import DTYPES, Content
 from skliquid.files.descriptions import Description, options, vocabulary
 
 _STORABLE_TYPES = frozenset(DTYPES.values())
-_BYTES_PER_ITEM, _BYTES_PER_OBJECT, _BYTES_ALLOWED = 64, 256, 2**22
+_BYTES_PER_ITEM, _BYTES_PER_OBJECT, _BYTES_PER_PART, _BYTES_ALLOWED = 64, 256, 1024, 2**22
 _BYTES_FOR_TEXTS = 2**25
 
 
@@ -164,6 +164,7 @@ class Reader:
         with _location("document"), np.errstate(all="ignore"):
             self._check_size()
             document = self._vocabulary.decoder.decode(self._text)
+            self._check_bytes(_BYTES_PER_PART * len(document.parts), "values")
             for k, struct in enumerate(document.parts):
                 name = struct.__struct_config__.tag
                 with _location(f"parts[{k}], {name}"):
@@ -174,8 +175,11 @@ class Reader:
         """Raise if the document would take much more memory than the file."""
         n_objects, n_items = self._text.count(b"{"), self._text.count(b",") + self._text.count(b"[")
         n_bytes = _BYTES_PER_OBJECT * n_objects + _BYTES_PER_ITEM * n_items + 4 * len(self._text)
-        if n_bytes > 2 * self._n_bytes + _BYTES_ALLOWED:
-            raise ValueError("there are too many values for the size of the file")
+        self._check_bytes(n_bytes, "values")
+
+    def _check_bytes(self, n_bytes: int, name: str, allowed: int = _BYTES_ALLOWED) -> None:
+        if n_bytes > 2 * self._n_bytes + allowed:
+            raise ValueError(f"there are too many {name} for the size of the file")
 
     def _part(self, description: Description, struct: Any) -> Any:
         self._lengths, fields = {}, {}
@@ -183,6 +187,9 @@ class Reader:
             if (value := getattr(struct, name)) is not msgspec.UNSET:
                 with _location(name):
                     fields[name] = self._value(value, hint)
+        n_features = self._lengths.get("n_features")
+        if n_features is not None and fields.get("n_features_in_", n_features) != n_features:
+            raise ValueError(f"n_features_in_ must be {n_features}, the length of its arrays")
         return description.from_fields(**fields)
 
     def _value(self, value: Any, hint: Any) -> Any:
@@ -193,7 +200,8 @@ class Reader:
         if isinstance(value, refer.Reference):
             found = self._resolve(value)
             if isinstance(found, np.ndarray) and _is_copied(hint):
-                found = found.copy(order="K")  # the file may change later
+                if isinstance(value, refer.Numbers):
+                    found = found.copy(order="K")  # the file may change later
                 found.flags.writeable = False
             _check_type(found, hint, self._lengths)
             return found
@@ -243,8 +251,7 @@ class Reader:
 
     def _texts(self, texts: refer.Texts) -> NDArray[Any]:
         data, lengths = self._array(texts.at), self._array(texts.lengths)
-        if _BYTES_PER_ITEM * lengths.size > 2 * self._n_bytes + _BYTES_FOR_TEXTS:
-            raise ValueError("there are too many texts for the size of the file")
+        self._check_bytes(_BYTES_PER_ITEM * lengths.size, "texts", _BYTES_FOR_TEXTS)
         return refer.unpack_texts(data, lengths, texts.are_objects)
 
     def _dict(self, items: list[tuple[Any, Any]]) -> dict[Any, Any]:

@@ -23,10 +23,11 @@ from skliquid.delegation.storable import Array, Count, Positive, Range, require
 from skliquid.files.arrays import LARGEST
 from skliquid.files.descriptions import Description, describe_estimator
 
-_MAX_COLUMNS_TRIED = 2**18
+_MAX_COLUMNS_TRIED, _MAX_STEPS = 2**16, 100
 
 _DEFAULTS_ONLY = {"inv_kw_args", "inverse_func", "kernel_params", "kw_args", "memory", "n_jobs"}
 _Bit = Annotated[int, Range(0, 1)]
+_Number = int | float
 
 
 def _floats(*axes: str, **rules: Any) -> Any:
@@ -70,7 +71,7 @@ def _distribution_fields(distribution: Any) -> dict[str, Any]:
     name = distribution.dist.name
     is_known = type(getattr(stats, name, None)) is type(distribution.dist)
     require(is_known, f"a distribution of scipy.stats: got {name!r}")
-    return {"distribution": name, "args": distribution.args, "kwds": distribution.kwds}
+    return {"distribution": name, "args": list(distribution.args), "kwds": distribution.kwds}
 
 
 def _distribution(distribution: str, args: Any, kwds: Any) -> Any:
@@ -81,7 +82,7 @@ def _distribution(distribution: str, args: Any, kwds: Any) -> Any:
 
 
 def _frozen_distribution(cls: type) -> Description:
-    types = {"distribution": str, "args": tuple[Any, ...], "kwds": dict[str, Any]}
+    types = {"distribution": str, "args": list[_Number], "kwds": dict[str, _Number]}
     return _foreign(cls, _distribution_fields, _distribution, **types)
 
 
@@ -121,24 +122,33 @@ def _check_scaler(scaler: Any) -> None:
 
 def _check_pipeline(pipeline: Pipeline) -> None:
     steps = [step for _, step in pipeline.steps]
-    require(
-        len({name for name, _ in pipeline.steps}) == len(steps) > 0, "steps with different names"
-    )
+    require(len({name for name, _ in pipeline.steps}) == len(steps), "steps with different names")
+    n_steps = len(steps) if len(steps) > _MAX_STEPS else _n_steps(pipeline)
+    require(0 < n_steps <= _MAX_STEPS, f"1 to {_MAX_STEPS} steps, with those of inner pipelines")
     are_transformers = all(hasattr(step, "transform") for step in steps[:-1])
     require(are_transformers, "transformers before the last step")
     widths = [step.n_features_in_ for step in steps if hasattr(step, "n_features_in_")]
     if widths and widths[0] <= _MAX_COLUMNS_TRIED:
-        _try_steps(steps, np.zeros((1, widths[0])))
+        _try_steps(steps, _two_rows(widths[0]))
 
 
-def _try_steps(steps: list[Any], row: Any) -> None:
-    """Raise unless the steps fit each other, as a row of zeros shows."""
+def _n_steps(step: Any) -> int:
+    inner = step.steps if isinstance(step, Pipeline) else []
+    return 1 + sum(_n_steps(one) for _, one in inner)
+
+
+def _two_rows(width: int) -> Floats:
+    return np.repeat([[0.0], [1.0]], width, axis=1)
+
+
+def _try_steps(steps: list[Any], rows: Any) -> None:
+    """Raise unless the steps fit each other, as rows of zeros and of ones show."""
     for step in steps[:-1]:
         width = getattr(step, "n_features_out_", None)
-        row = step.transform(row) if width is None else np.zeros((1, width))
-        require(row.ndim == 2 and row.shape[0] == 1, "transformers that return one row for one")
+        rows = step.transform(rows) if width is None else _two_rows(width)
+        require(rows.ndim == 2 and rows.shape[0] == 2, "transformers that return one row for one")
     if hasattr(steps[-1], "predict") and hasattr(steps[-1], "n_features_in_"):
-        steps[-1].predict(row)
+        steps[-1].predict(rows)
 
 
 def _imputer_fields(imputer: Any) -> dict[str, Any]:
@@ -157,9 +167,11 @@ def _imputer(statistics_: Any = None, has_missing: Any = None, **params: Any) ->
     names = {k: params.pop(k) for k in ("feature_names_in_",) if k in params}
     imputer = SimpleImputer(**params)
     if statistics_ is not None and has_missing is not None:
-        rows = np.stack([statistics_, np.where(has_missing, np.nan, statistics_)])
-        imputer.fit(rows)
-        imputer.statistics_ = statistics_
+        imputer.fit(np.zeros((1, 1)))  # which takes the same time and memory whatever the width
+        imputer.statistics_, imputer.n_features_in_ = statistics_, len(statistics_)
+        if imputer.indicator_ is not None:
+            seen = {"features_": np.flatnonzero(has_missing), "_n_features": len(has_missing)}
+            vars(imputer.indicator_).update(seen)
         vars(imputer).update(names)
     return imputer
 

@@ -99,8 +99,7 @@ def unpack_texts(data: NDArray[Any], lengths: NDArray[Any], are_objects: bool) -
     ends = np.cumsum(np.maximum(lengths, 0), dtype=np.int64)
     if not is_valid or lengths.min(initial=0) < -1 or len(data) != ends[-1:].sum():
         raise ValueError("texts must be bytes, with lengths that add up to their number")
-    whole, starts = data.tobytes(), (ends - np.maximum(lengths, 0)).tolist()
-    pairs = zip(starts, lengths.tolist(), strict=True)
+    whole, pairs = data.tobytes(), zip(ends - np.maximum(lengths, 0), lengths, strict=True)
     texts = [None if n < 0 else whole[start : start + n].decode() for start, n in pairs]
     longest = max((len(text) for text in texts if text is not None), default=0)
     # numpy gives each text as many bytes as the longest

@@ -34,10 +34,11 @@ class TreeState(VoterState):
     shared = ("rows",)
 
     def check_voter(self, position: int, n_columns: int, n_classes: int) -> None:
-        """Raise unless the trees are for these columns and classes."""
-        voter = self.fitted[position]
+        """Raise unless trees and rows are for these columns and classes."""
+        voter, rows = self.fitted[position], self.rows[self.rows_of[position]]
         is_valid = voter.n_features_in_ == n_columns and len(voter.classes_) == n_classes
-        require(is_valid, "trees for these columns and classes")
+        are_valid = rows.fit_into(n_columns, n_classes)
+        require(is_valid and are_valid, "trees and rows for these columns and classes")
 
     def check_stored(self) -> None:
         """Raise unless each voter has rows."""

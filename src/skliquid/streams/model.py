@@ -90,6 +90,7 @@ class StreamedModel:
     def check_stored(self) -> None:
         """Raise unless the ensemble has its classes and features, and labels a type."""
         require(self.target_type in ("number", "text", "boolean"), "a type of labels")
+        require(self.target not in self.encoding.column_types, "a target that is not a feature")
         if self.ensemble.__sklearn_is_fitted__():
             are_same = np.array_equal(self.ensemble.classes_, self.classes)
             is_valid = are_same and self.ensemble.n_features_in_ == self.encoding.n_features

@@ -180,13 +180,14 @@ def restore_encoder(encoder: ColumnTransformer, states: Mapping[str, Any], rows:
             _restore_part(part, states[name], len(columns))
         parts.append((name, FrozenEstimator(part) if name in states else part, columns))
     encoder.transformers = parts
-    width = encoder.fit_transform(rows).shape[1]
+    encoded = encoder.fit_transform(rows)
+    require(np.isfinite(encoded).all(), "finite numbers for a row")
     encoder.transformers = unfitted
     encoder.transformers_ = [
         (name, getattr(part, "estimator", part), columns)
         for name, part, columns in encoder.transformers_
     ]
-    return int(width)
+    return int(encoded.shape[1])
 
 
 def _restore_part(part: Any, state: Any, n_columns: int) -> None:

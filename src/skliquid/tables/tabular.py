@@ -123,7 +123,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(self.column_types_)
         names = stored.feature_names
         if names is not None:
-            require(len(names) == self.n_features_in_, "a name of each column")
+            require(names.tolist() == stored.names, "the names of its columns")
             self.feature_names_in_ = self.encoder_.feature_names_in_ = names
 
     def _column_encoder(self, *, has_classes: bool) -> ColumnTransformer:

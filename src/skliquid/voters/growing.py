@@ -303,12 +303,15 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         return all(getattr(type(self), name) is getattr(TreeVoter, name) for name in names)
 
     def check_stored(self) -> None:
-        """Raise unless the trees are for its classes and columns."""
+        """Raise unless trees, rows and categories are for its classes and columns."""
         shape, is_sparse = (max(self.n_outputs, 1), self.n_features_in_), self.trees_.is_sparse
         is_valid = (self.trees_.n_outputs, self.trees_.n_columns) == shape
         require(
             is_valid and is_sparse == self.has_sparse_leaves, "trees for its classes and columns"
         )
+        are_valid = self._recent.fit_into(self.n_features_in_, len(self.classes_))
+        require(are_valid, "rows of its classes and columns")
+        require(len(self.is_categorical) == self.n_features_in_, "categories of its columns")
 
     # Inside
 

@@ -109,7 +109,8 @@ class RandomizedForestClassifier(TreeVoter):
     def check_stored(self) -> None:
         """Raise unless leaves hold shares of rows."""
         super().check_stored()
-        require(self.trees_.have_shares(), "leaves with shares of rows")
+        has_trees = len(self.trees_) > 0 or self.n_outputs < 2
+        require(has_trees and self.trees_.have_shares(), "leaves with shares of rows")
 
     def prepare(self, rows: BinnedRows, n_trees: int | None, weights: int) -> NDArray[Any]:
         """Return a task for each tree: no tree depends on another."""

@@ -102,6 +102,12 @@ class RecentRows:
             recent._weights = None if stored.weights is None else stored.weights.copy()
         return recent
 
+    def fit_into(self, n_columns: int, n_classes: int) -> bool:
+        """Return whether the rows have at least these columns, and labels below ``n_classes``."""
+        if not self.n_kept:
+            return True
+        return self._X.shape[1] >= n_columns and bool(self.y.max() < n_classes)
+
     def relabel(self, positions: NDArray[Any]) -> None:
         """Replace each label by its position among more classes."""
         self._y = positions[self._y].astype(np.int32)

@@ -24,7 +24,7 @@ def fitted_attributes(estimator: Any, rows: Rows, classes: NDArray[Any]) -> dict
     One number of one row, and three classes, are enough to know them.
     """
     unfitted, weights = set(vars(estimator)), estimator.class_weight
-    estimator.class_weight, few = None, classes[:3]
+    estimator.class_weight, few, estimator.n_jobs = None, classes[:3], None
     estimator.partial_fit(rows.X[:1, :1], few[:1], classes=few)
     estimator.class_weight = weights
     by_class = compute_class_weight(weights, classes=classes, y=classes[rows.y])
