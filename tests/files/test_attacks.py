@@ -7,7 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from file_mutations import written
+from file_mutations import sealed, written
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -155,9 +155,6 @@ def test_a_generator_outside_of_its_state(content, refused):
     refused(document, arrays, r"position")
 
 
-# Each of these was a fault
-
-
 @pytest.mark.parametrize(("depth", "width"), [(9, 10), (30, 2), (200, 1), (1, 101)])
 def test_pipelines_in_pipelines(depth, width, refused):
     parts = [{"type": "FunctionTransformer", "n_features_in_": 3}]
@@ -248,3 +245,29 @@ def test_voters_of_many_threads(content, tmp_path):
     loaded = load(tmp_path / "a")
     assert threading.active_count() == n_before
     assert np.array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_voters_that_are_the_same_part(content, refused):
+    model = LiquidEnsembleClassifier(RandomizedForestClassifier(), n_estimators=4, n_final=2)
+    document, arrays = content(model.fit(X, Y))
+    state = parts_of(document, "TreeState")[0]
+    state["fitted"] = state["fitted"][:1] * len(state["fitted"])
+    refused(document, arrays, "different voters")
+
+
+@pytest.mark.parametrize("shape", [[0, 2**63], [2**40, 0, 2**40], [0] * 70])
+def test_shapes_that_numpy_refuses(shape, tmp_path):
+    with (tmp_path / "a").open("wb") as file:
+        container.write(container.Content(b"{}", [np.zeros((0, 1), dtype=np.uint8)]), file)
+    whole = (tmp_path / "a").read_bytes()
+    header = json.loads(whole[8 : 8 + int.from_bytes(whole[:8], "little")])
+    header["0"]["shape"] = shape
+    text = json.dumps(header, separators=(",", ":")).encode()
+    (tmp_path / "a").write_bytes(sealed(len(text).to_bytes(8, "little") + text + b"{}"))
+    with pytest.raises(ModelFileError, match="invalid shape"):
+        load(tmp_path / "a")
+
+
+def test_many_empty_arrays(refused):
+    arrays = [np.zeros(0)] * 20_000
+    refused({"parts": [], "model": 1}, arrays, "too many arrays")

@@ -31,7 +31,7 @@ DTYPES |= {"U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "|u1"}
 
 _DOCUMENT, _KEY, _NO_DIGEST = "document", "skliquid", "0" * 64
 _MAX_HEADER = 100_000_000  # bytes, the limit of safetensors
-_CHUNK = 2**20
+_CHUNK, _BYTES_PER_ARRAY = 2**20, 512
 
 
 class Content(NamedTuple):
@@ -77,6 +77,8 @@ def _read_tensors(path: Path, data: NDArray[np.uint8]) -> dict[str, NDArray[Any]
     try:
         with safetensors.safe_open(path, framework="np") as opened:
             names = list(opened.offset_keys())
+            if _BYTES_PER_ARRAY * len(names) > 2 * len(data) + 2**22:
+                raise _damaged(path, "it has too many arrays for its size")
             slices = [opened.get_slice(name) for name in names]
             layout = [(DTYPES.get(str(s.get_dtype())), s.get_shape()) for s in slices]
             metadata = opened.metadata() or {}
@@ -92,7 +94,10 @@ def _read_tensors(path: Path, data: NDArray[np.uint8]) -> dict[str, NDArray[Any]
         if dtype is None:
             raise _damaged(path, "it has an array of an unknown type")
         start, end = end, end + np.dtype(dtype).itemsize * prod(shape)
-        tensors[name] = data[start:end].view(dtype).reshape(shape)
+        try:
+            tensors[name] = data[start:end].view(dtype).reshape(shape)
+        except ValueError as error:
+            raise _damaged(path, "it has an array of an invalid shape") from error
     if end != len(data):
         raise _damaged(path, "its length differs from that in its header")
     return tensors

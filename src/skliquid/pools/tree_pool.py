@@ -41,8 +41,9 @@ class TreeState(VoterState):
         require(is_valid and are_valid, "trees and rows for these columns and classes")
 
     def check_stored(self) -> None:
-        """Raise unless each voter has rows."""
+        """Raise unless each voter has trees of its own, and rows."""
         super().check_stored()
+        require(len(set(map(id, self.fitted))) == len(self.fitted), "different voters")
         require(self.rows_of.max(initial=-1) < len(self.rows), "rows of each voter")
 
 
