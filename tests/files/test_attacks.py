@@ -180,7 +180,7 @@ def test_an_imputer_that_is_slow_to_fit(refused):
     imputer = {"type": "SimpleImputer", "strategy": "most_frequent"}
     imputer |= {"statistics_": {"is": "array", "at": 0}, "has_missing": {"is": "array", "at": 1}}
     arrays = [np.zeros(100_000), np.zeros(100_000, dtype=bool)]
-    refused({"parts": [imputer], "model": MODEL}, arrays, "a model that predicts")
+    refused({"parts": [imputer], "model": MODEL}, arrays, "must be an ensemble")
 
 
 def test_many_parts(refused):

@@ -262,9 +262,12 @@ def test_transformers_that_files_do_not_hold_are_refused(tmp_path):
             save(model, tmp_path / "a")
 
 
-@pytest.mark.parametrize("value", [None, 3, [ensemble()], StandardScaler(), CompetenceMeasure()])
+@pytest.mark.parametrize(
+    "value",
+    [None, 3, [ensemble()], StandardScaler(), CompetenceMeasure(), SGDClassifier().fit(X, Y)],
+)
 def test_only_models_are_saved(value, tmp_path):
-    with pytest.raises(ModelFileError, match="must be a model that predicts"):
+    with pytest.raises(ModelFileError, match="must be an ensemble, a pipeline or a voter"):
         save(value, tmp_path / "a")
     assert not (tmp_path / "a").exists()
 
@@ -278,6 +281,11 @@ def test_a_pipeline_must_have_transformers_before_its_classifier(tmp_path):
             ModelFileError, match=r"must have (steps with different names|transformers before)"
         ):
             save(Pipeline(steps), tmp_path / "a")
+
+
+def test_a_pipeline_must_end_with_a_model_of_ours(tmp_path):
+    with pytest.raises(ModelFileError, match="SGDClassifier instance is not fitted"):
+        save(make_pipeline(StandardScaler(), SGDClassifier()).fit(X, Y), tmp_path / "a")
 
 
 def test_a_missing_file_is_an_error_of_its_own(tmp_path):

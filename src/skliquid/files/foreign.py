@@ -147,8 +147,8 @@ def _try_steps(steps: list[Any], rows: Any) -> None:
         width = getattr(step, "n_features_out_", None)
         rows = step.transform(rows) if width is None else _two_rows(width)
         require(rows.ndim == 2 and rows.shape[0] == 2, "transformers that return one row for one")
-    if hasattr(steps[-1], "predict") and hasattr(steps[-1], "n_features_in_"):
-        steps[-1].predict(rows)
+    if hasattr(steps[-1], "predict"):
+        steps[-1].predict(rows)  # raises unless it is fitted, too
 
 
 def _imputer_fields(imputer: Any) -> dict[str, Any]:

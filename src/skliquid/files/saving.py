@@ -111,9 +111,13 @@ def _restore(content: Content, name: Any) -> Any:
         model = Reader(content).model()
     except InvalidPart as error:
         raise ModelFileError(f"{name} must hold a valid model: {error}. {way_out}") from error
-    if not (hasattr(model, "predict") or hasattr(model, "predictions")):
+    predicts = hasattr(model, "predict") or hasattr(model, "predictions")
+    if not predicts or hasattr(model, "sparsify"):  # what linear voters learn is in their pool
         found = type(model).__name__
-        raise ModelFileError(f"{name} must be a model that predicts: got a {found}. {way_out}")
+        raise ModelFileError(
+            f"{name} must be an ensemble, a pipeline or a voter made of trees: got a {found}. "
+            f"{way_out}"
+        )
     return model
 
 
