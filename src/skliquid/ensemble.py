@@ -557,7 +557,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         )
 
     def to_stored(self) -> StoredEnsemble:
-        """Return what model files hold of the ensemble."""
+        """Return the parameters and the learned state, for model files."""
         return StoredEnsemble.of(self)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Storable parts: what model files hold of a part is declared next to its definition.
+"""Storable parts: each part declares, next to its definition, the fields that model files hold.
 
 Model files walk over these declarations and know no part by name. A part is declared by the
 decorator :func:`storable`:
@@ -34,10 +34,12 @@ class Range(NamedTuple):
 
 
 class Array:
-    """The axes of an array, and the range of its numbers, by default that of safe computations.
+    """The axes of an array, and the range of its numbers.
 
     An axis is a length, or the name of a length that the arrays of a part have in common; with an
-    empty name, it has any length. A part that makes its own copy needs no other.
+    empty name, it has any length. By default integers are not negative, and other numbers are
+    finite and at most 1e150 (1e15 in single precision). ``is_copied=False`` is for a part that
+    copies the array itself.
     """
 
     def __init__(
@@ -61,10 +63,10 @@ Classes = Annotated[NDArray[Any], Array("n_classes", is_sorted=True)]
 
 
 def storable(part: Part) -> Part:
-    """Declare that model files can hold a part, as its class or function says.
+    """Register a class or function, so that model files can store it.
 
-    Its name in files is its name; outside of this package, its module comes before it. A file can
-    be loaded where the same name has been declared.
+    Files use its qualified name, with its module in front if it is defined outside of skliquid. A
+    file can be loaded where the same name has been registered.
     """
     owner = "" if part.__module__.partition(".")[0] == "skliquid" else f"{part.__module__}."
     STORABLE[f"{owner}{part.__qualname__}"] = part

@@ -1,7 +1,8 @@
 """Documents: a model as a list of parts in JSON, with arrays beside it, and models from documents.
 
 A part refers to parts before it in the list, so there are no cycles, and a part that several others
-share is stored once. An array is used once. So memory is bounded by the size of the file.
+share is stored once. An array is used once. The reader compares the number of values with the size
+of the file, so memory is limited.
 """
 
 from collections import UserList
@@ -29,7 +30,7 @@ class InvalidPart(ValueError):  # noqa: N818 (it never leaves this package)
 
 @contextmanager
 def _location(name: str) -> Iterator[None]:
-    """Put ``name`` before the message of an error; parts that are not valid may raise any."""
+    """Prefix messages with ``name``, whatever the error: invalid parts may raise any."""
     try:
         yield
     except InvalidPart as error:

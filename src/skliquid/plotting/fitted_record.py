@@ -45,7 +45,7 @@ def estimators_of(record: TrainingRecord) -> list[str]:
 
 
 def competence_unit(record: TrainingRecord) -> str:
-    """Return what the numbers of competence are; empty if the record does not say it."""
+    """Return the unit of competence; empty if the record does not know it."""
     return COMPETENCE_UNITS.get(record.competence_measure, "")
 
 

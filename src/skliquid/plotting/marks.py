@@ -37,7 +37,7 @@ MARKS = (
     CIRCLE := Mark("o", 60, 0.0),
     TRIANGLE := Mark("^", 3, 90.0),
     SQUARE := Mark("s", 4, 45.0),
-    DIAMOND := Mark("D", 4, 0.0),
+    Mark("D", 4, 0.0),
     Mark("H", 6, 0.0),
     Mark("v", 3, -90.0),
     Mark("p", 5, 90.0),

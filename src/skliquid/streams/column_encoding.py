@@ -60,7 +60,7 @@ class Encoding:
         return cls(used, encoder, encoder.fit_transform(frame[list(used)]).shape[1])
 
     def to_stored(self) -> StoredEncoding:
-        """Return what model files hold of the encoding."""
+        """Return the column types and the learned state, for model files."""
         return StoredEncoding(self.column_types, states_of(self.encoder))
 
     @classmethod

@@ -1,7 +1,7 @@
-"""Stored encoders: what the encoders of columns have learned, as model files hold it.
+"""Stored encoders: the learned state of column encoders, as model files hold it.
 
-Files hold categories, medians and components, but no transformers. These are made anew, as when the
-encoder was fitted, and given what they had learned.
+Files hold categories, medians and components, but no transformers. Loading creates the transformers
+and sets their learned state.
 """
 
 from collections.abc import Mapping

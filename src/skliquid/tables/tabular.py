@@ -98,7 +98,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self.encoder_.get_feature_names_out(input_features)
 
     def to_stored(self) -> StoredTableEncoder:
-        """Return what model files hold of the encoder."""
+        """Return the column types and the learned state, for model files."""
         types = getattr(self, "column_types_", {})
         names = getattr(self, "feature_names_in_", None)
         states = states_of(self.encoder_) if types else {}
