@@ -2,8 +2,8 @@
 How do I use a table with categories and dates?
 ===============================================
 
-``tabular_pipeline`` takes data frames with numbers, categories, dates and missing values. This
-example trains it on orders of a shop, and shows how much each column contributes.
+``LiquidEnsembleClassifier`` takes data frames with numbers, categories, dates and missing values.
+This example trains it on orders of a shop, and shows how much each column contributes.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +13,7 @@ from sklearn.inspection import permutation_importance
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from skliquid import tabular_pipeline
+from skliquid import LiquidEnsembleClassifier
 
 plt.style.use("skliquid.plotting.skliquid")
 
@@ -45,13 +45,13 @@ orders.head()
 # No preparation is needed:
 
 X_train, X_test, y_train, y_test = train_test_split(orders, y, random_state=0)
-model = tabular_pipeline(random_state=0).fit(X_train, y_train)
+model = LiquidEnsembleClassifier(random_state=0).fit(X_train, y_train)
 print(f"Accuracy: {model.score(X_test, y_test):.3f}")
 
 # %%
-# The columns that the voters see:
+# What the columns were taken for:
 
-model["encoder"].get_feature_names_out()
+model.encoder_.column_types_
 
 # %%
 # How much does each column contribute? First, add one column after the other. Then shuffle each
@@ -60,7 +60,7 @@ model["encoder"].get_feature_names_out()
 steps = [["price"], ["price", "article"], ["price", "article", "ordered"]]
 auc = []
 for columns in steps:
-    smaller = tabular_pipeline(random_state=0).fit(X_train[columns], y_train)
+    smaller = LiquidEnsembleClassifier(random_state=0).fit(X_train[columns], y_train)
     returned = smaller.predict_proba(X_test[columns])[:, 1]
     auc.append(roc_auc_score(y_test, returned))
 lost = permutation_importance(model, X_test, y_test, n_repeats=5, random_state=0)

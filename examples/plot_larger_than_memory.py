@@ -60,7 +60,8 @@ def note(progress):
 ensemble = LiquidEnsembleClassifier(SGDClassifier(loss="log_loss"), n_estimators=20, random_state=0)
 tracemalloc.start()
 start = time.perf_counter()
-model = train_on(folder, target="delayed", ensemble=ensemble, increment_size=2_000, report=note)
+options = {"increment_size": 2_000, "online": True, "report": note}
+model = train_on(folder, target="delayed", ensemble=ensemble, **options)
 tracemalloc.stop()
 notes = pd.DataFrame(notes)
 
@@ -90,7 +91,7 @@ print(f"{last['representatives']:.0f} representatives, accuracy {model.accuracy:
 # delayed`` does the same on the command line.
 
 temporary.cleanup()
-model.pipeline.predict(flights.drop(columns="delayed").head())
+model.ensemble.predict(flights.drop(columns="delayed").head())
 
 # %%
 # **To take away:** memory does not depend on the number of rows, so a file may be larger than

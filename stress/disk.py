@@ -98,7 +98,8 @@ class Writes:
 
     def _trained(self, **options: Any) -> Any:
         path = self.folder / "rows.csv"
-        return train_on(path, target="y", ensemble=self.ensemble, increment_size=500, **options)
+        options |= {"increment_size": 500, "online": True}
+        return train_on(path, target="y", ensemble=self.ensemble, **options)
 
     def save_model(self, target: Path) -> None:
         """Write a model for ``skliquid predict``."""

@@ -138,7 +138,8 @@ def write_rows(folder: Path) -> None:
 
 
 def _train_words(folder: Path) -> list[str]:
-    words = "train rows.csv --target y --model model --increment-size 25 --every 2 --test-size 0"
+    words = "train rows.csv --target y --model model --increment-size 25 --every 2 --online"
+    words += " --test-size 0"
     can_resume = "resume" in signature(train).parameters
     is_stopped = (folder / "model.checkpoint").exists()
     return [*SKLIQUID, *words.split(), *(["--resume"] if can_resume and is_stopped else [])]

@@ -103,6 +103,7 @@ def _streamed(model: Any, X: Any, y: Any, stops: tuple[int, ...]) -> LiquidEnsem
                 target="y",
                 ensemble=model,
                 increment_size=size,
+                online=True,
                 checkpoint=checkpoint,
                 report=report,
                 **resuming(checkpoint),

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import scipy.sparse
+from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -20,9 +21,9 @@ from sklearn.preprocessing import StandardScaler
 from skliquid import (
     LiquidEnsembleClassifier,
     ModelFileError,
+    TableEncoder,
     load,
     save,
-    tabular_pipeline,
     train_on,
 )
 from skliquid.files import container
@@ -78,7 +79,8 @@ def references(folder: Path) -> dict[str, Reference]:
         "paper": (paper.fit(X, y > 1), X),
         "pipeline": (scaled.fit(X, np.array(list("abcd"))[y]), X),
         "sparse": (LiquidEnsembleClassifier(**small).fit(wide, np.arange(200) % 2), wide),
-        "table": (tabular_pipeline(**small).fit(table, y > 0), table),
+        "table": (LiquidEnsembleClassifier(**small).fit(table, y > 0), table),
+        "encoder": (make_pipeline(TableEncoder(), clone(scaled[-1])).fit(table, y > 0), table),
     }
     found = {}
     for name, (model, rows) in models.items():

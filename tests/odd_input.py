@@ -28,7 +28,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from skliquid import Diversity, LiquidEnsembleClassifier, prune, tabular_pipeline
+from skliquid import Diversity, LiquidEnsembleClassifier, prune
 from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 
@@ -76,6 +76,7 @@ ENSEMBLES = {
     "maps": lambda: mapped(SGDClassifier(), MaxAbsScaler(), RBFSampler(n_components=4)),
     "forests": partial(small, RandomizedForestClassifier(2), n_estimators=2),
     "estimators": partial(small, DecisionTreeClassifier(max_depth=2)),
+    "categories": partial(small, n_estimators=3, increment_size="auto", categorical_features=[0]),
 }
 MAPPED = {
     "mapped linear": lambda: mapped(SGDClassifier(average=2), OddMap()),
@@ -90,14 +91,12 @@ PRUNED = {
     "pruned forest": partial(RandomForestClassifier, 3, max_depth=2, random_state=0),
     "pruned bagging": partial(BaggingClassifier, SGDClassifier(), 3, random_state=0),
 }
-TABLES = {"table": partial(tabular_pipeline, n_estimators=3, n_final=2, random_state=0)}
 
 ASKING = ("predict", "predict_proba", "decision_function")
 METHODS = (
     dict.fromkeys(ENSEMBLES, ("fit", "partial_fit", "continue", "refit", "eval_set", *ASKING))
     | dict.fromkeys(VOTERS, ("fit", "partial_fit", "continue", "predict", "predict_proba"))
     | dict.fromkeys(PRUNED, ("prune", "continue", *ASKING))
-    | dict.fromkeys(TABLES, ("fit", *ASKING))
     | dict.fromkeys(MAPPED, ("fit", "continue", *ASKING))
 )
 _STEP = 21
@@ -187,7 +186,7 @@ def _begun(name, method, given):
     if method == "prune":
         plain = SPARSE if odd_rows.is_sparse(given["X"]) else PLAIN
         return prune(PRUNED[name]().fit(plain, Y), **given, n_final=2, random_state=0)
-    model = (ENSEMBLES | VOTERS | TABLES | MAPPED)[name]()
+    model = (ENSEMBLES | VOTERS | MAPPED)[name]()
     if method == "eval_set":
         plain = SPARSE if odd_rows.is_sparse(given["X"]) else PLAIN
         return model.fit(plain, Y, eval_set=(given["X"], given["y"]))

@@ -24,7 +24,6 @@ WITH_A_SEED = {
     "make_classification",
     "permutation_importance",
     "prune",
-    "tabular_pipeline",
     "train_test_split",
 }
 

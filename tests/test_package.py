@@ -116,7 +116,7 @@ def test_unknown_names_raise_an_attribute_error():
         exec("from skliquid import LiquidEnsemble")
 
 
-@pytest.mark.parametrize("missing", ["pandas", "pyarrow"])
+@pytest.mark.parametrize("missing", ["duckdb", "pyarrow"])
 def test_a_missing_extra_is_named_and_its_names_are_not_shown(missing):
     code = f"""
 sys.modules[{missing!r}] = None

@@ -21,7 +21,6 @@ from skliquid import (
     LiquidEnsembleClassifier,
     revocable,
     save,
-    tabular_pipeline,
     train_on,
 )
 from skliquid.files.container import VERSION
@@ -39,6 +38,8 @@ def models() -> dict[str, tuple[Any, Any]]:
     y = (X[:, 0] + rng.normal(size=90) > 0) + 2 * (X[:, 1] > 0.8)
     table = pd.DataFrame({"size": X[:, 0], "town": rng.choice(["Oslo", "Rome", "Turin"], 90)})
     table["day"] = pd.date_range("2024-01-01", periods=90)
+    table["price"] = [f"${k},000" if k % 9 else "-" for k in range(90)]
+    table["code"] = [f"c{k % 70}" for k in range(90)]
     table.loc[::7, ["size", "town"]] = None
     maps = [RBFSampler(n_components=4), Nystroem(n_components=4), make_pipeline(RobustScaler())]
     mapped = Diversity(feature_maps=["passthrough", *maps])
@@ -53,7 +54,7 @@ def models() -> dict[str, tuple[Any, Any]]:
         "maps": (LiquidEnsembleClassifier(sgd, diversity=mapped, **SMALL).fit(X, y), X),
         "stream": (stream, X),
         "pipeline": (scaled.fit(X, y), X),
-        "table": (tabular_pipeline(estimator=TREES, **SMALL).fit(table, y > 0), table.head(20)),
+        "table": (LiquidEnsembleClassifier(TREES, **SMALL).fit(table, y > 0), table.head(20)),
     }
 
 

@@ -27,8 +27,8 @@ def _is_current(page: Path) -> bool:
 def _trained() -> skliquid.LiquidEnsembleClassifier:
     """Return an ensemble of many voters of all kinds, trained in many increments."""
     heart = skliquid.datasets.load_dataset("heart", as_frame=True)
-    model = skliquid.tabular_pipeline(n_estimators=60, n_final=6, increment_size=18, random_state=0)
-    return model.fit(heart.X, heart.y)["classifier"]
+    settings = {"n_estimators": 60, "n_final": 6, "increment_size": 18, "random_state": 0}
+    return skliquid.LiquidEnsembleClassifier(**settings).fit(heart.X, heart.y)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -16,7 +16,7 @@ True
 Other ways in:
 
 - ``LiquidEnsembleClassifier.for_streams()`` and ``partial_fit``: streams with concept drift;
-- ``tabular_pipeline()``: data frames with categories and missing values;
+- ``TableEncoder()``: data frames as numbers, for other classifiers;
 - ``skliquid.plotting`` and ``replay(ensemble, "replay.html")``: pictures of what happened;
 - ``prune(forest, X, y)``: a smaller ensemble from a fitted one;
 - ``skliquid.voters``: small forests and boosted trees, with ``partial_fit``;
@@ -69,7 +69,7 @@ _MODULES = {
     "replay": "skliquid.plotting.replay",
     "revocable": "skliquid.mechanisms",
     "save": "skliquid.files.saving",
-    "tabular_pipeline": "skliquid.ensemble",
+    "TableEncoder": "skliquid.tables.table_encoder",
     "to_onnx": "skliquid.onnx",
     "train_on": "skliquid.streams",
 } | {name: f"skliquid.{name}" for name in _SUBMODULES}
@@ -79,7 +79,7 @@ _PACKAGES_OF_EXTRAS = {
     "skliquid.files.saving": ("msgspec", "safetensors"),
     "skliquid.onnx": ("onnx",),
     "skliquid.plotting": ("matplotlib",),
-    "skliquid.streams": ("pandas", "pyarrow"),
+    "skliquid.streams": ("duckdb", "pyarrow"),
 }
 
 

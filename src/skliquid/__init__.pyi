@@ -14,7 +14,6 @@ from skliquid.delegation.record import TrainingCost as TrainingCost
 from skliquid.delegation.record import TrainingRecord as TrainingRecord
 from skliquid.diversity import Diversity as Diversity
 from skliquid.ensemble import LiquidEnsembleClassifier as LiquidEnsembleClassifier
-from skliquid.ensemble import tabular_pipeline as tabular_pipeline
 from skliquid.files.container import ModelFileError as ModelFileError
 from skliquid.files.saving import load as load
 from skliquid.files.saving import save as save
@@ -27,5 +26,6 @@ from skliquid.pruned import PrunedEnsemble as PrunedEnsemble
 from skliquid.pruned import prune as prune
 from skliquid.streams import increments_from as increments_from
 from skliquid.streams import train_on as train_on
+from skliquid.tables.table_encoder import TableEncoder as TableEncoder
 
 __version__: str

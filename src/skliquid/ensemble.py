@@ -1,4 +1,4 @@
-"""LiquidEnsembleClassifier: parameters, fit, partial_fit; tabular_pipeline: with an encoder."""
+"""LiquidEnsembleClassifier: parameters, fit, partial_fit and predictions."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from skliquid import presets
@@ -44,11 +44,13 @@ from skliquid.supervision import (
     with_callbacks,
     with_progress,
 )
-from skliquid.tables.tabular import TableEncoder
+from skliquid.tables.frames import as_frame, needs_encoder, with_columns
+from skliquid.tables.table_encoder import TableEncoder
 from skliquid.training import Rules, Training, finish, train
 from skliquid.validation import parameters
 from skliquid.validation.input import (
     check_eval_set,
+    check_labels,
     check_sample_weight,
     check_take_weights,
     check_two_classes,
@@ -60,7 +62,7 @@ from skliquid.validation.input import (
 )
 from skliquid.validation.limits import BYTES_PER_VOTER, check_fits_in_memory, check_weight_range
 from skliquid.validation.parameters import has_methods, one_of, positive_integer, positive_share
-from skliquid.voters import TreeVoter
+from skliquid.voters import CodedCategories, TreeVoter
 
 
 @storable
@@ -87,7 +89,9 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         A classifier without a ``partial_fit`` that works with its parameters is refitted from
         scratch on all rows seen so far at each increment; while there is only one class, a
         ``DummyClassifier`` takes its place. Voters see rows as an array of numbers without column
-        names: encode categories before, for example with :func:`~skliquid.tabular_pipeline`.
+        names. Of data frames with categories, dates or texts, forests and boosted trees of
+        :mod:`skliquid.voters` see categories as codes, and other voters one-hot columns and scaled
+        numbers.
     n_estimators : int, default=24
         Number of voters at the start.
     n_final : int or "auto", default=5
@@ -153,6 +157,11 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         see :class:`~skliquid.Diversity`. ``"auto"``: if ``estimator`` is None, hyperparameters for
         each of the three estimators, and for linear voters signed logarithms of standardized
         features and random Fourier features of these; else nothing, like None.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Which columns are categories, by name, by position or by one boolean each.
+        ``"from_dtype"``: of data frames those with categorical types, booleans, and text that is
+        neither numbers, dates nor long. See :class:`~skliquid.TableEncoder` for the encoding of all
+        columns.
     max_cost : int, default=None
         The most sample visits that ``fit`` may take, the final fit included: at least one pass of
         all voters over the first increment. ``fit`` ends with the best ensemble so far, and
@@ -190,6 +199,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, when X had names that are all strings.
+    encoder_ : TableEncoder or None
+        The encoder of data frames with categories, dates or texts; None for numbers.
     n_samples_seen_ : int
         Number of rows given to ``fit``, or to ``partial_fit`` so far.
     estimators_ : list of classifiers
@@ -202,8 +213,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         How much each of ``estimators_`` counts: ``estimator_weights_``, unless the mechanism has
         other ``vote_weights``.
     feature_importances_ : ndarray of shape (n_features,)
-        How much each feature counts for the representatives, in all one, if each of them has
-        importances: coefficients, or splits of trees.
+        How much each feature, or column of a data frame, counts for the representatives, in all
+        one, if each of them has importances: coefficients, or splits of trees.
     delegation_graph_ : DelegationGraph
         All delegations.
     record_ : TrainingRecord
@@ -241,6 +252,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         "max_samples": [positive_integer, positive_share],
         "max_features": [positive_integer, positive_share],
         "diversity": [one_of(["auto"]), Diversity, None],
+        "categorical_features": [one_of(["from_dtype"]), "array-like", None],
         "max_cost": [positive_integer, None],
         "max_seconds": [parameters.positive_real, None],
         "on_interrupt": [one_of(["raise", "keep"])],
@@ -268,6 +280,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         max_samples: Any = 1.0,
         max_features: Any = 1.0,
         diversity: Any = "auto",
+        categorical_features: Any = "from_dtype",
         max_cost: int | None = None,
         max_seconds: float | None = None,
         on_interrupt: str = "raise",
@@ -290,6 +303,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         self.max_samples = max_samples
         self.max_features = max_features
         self.diversity = diversity
+        self.categorical_features = categorical_features
         self.max_cost = max_cost
         self.max_seconds = max_seconds
         self.on_interrupt = on_interrupt
@@ -316,7 +330,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,)
             Their labels.
@@ -339,7 +353,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         rows = self._with_class_weights(given)
         check_two_classes(rows.y)
         classes, labels = np.unique(rows.y, return_inverse=True)
-        rows, eval_set = rows._replace(y=labels), check_eval_set(self, eval_set, classes)
+        rows, eval_set = rows._replace(y=labels), check_eval_set(self._check_X_y, eval_set, classes)
 
         budget = Budget(self.max_cost, self.max_seconds)
         has_trees = self._has_trees(rows.X, len(classes))
@@ -381,7 +395,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows: one increment, or several when ``increment_size`` is a number. Each decides
             about delegations, so pass a few dozen rows at once rather than one.
         y : array-like of shape (n_samples,)
@@ -407,13 +421,13 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         if before.classes is None:
             self._forget_tags()
             parameters.check_is_share(self.max_samples)
-        given = self._check_more_rows(X, y, sample_weight)
+        given = self._check_more_rows(X, y, sample_weight, classes=classes)
         rows, all_classes, new_classes = resolve_classes(
             given.without_zero_weights(), classes, before.classes, before.new_classes
         )
         if new_classes is None:
             parameters.check_labels_are_known(self.class_weight, all_classes)
-        eval_set = check_eval_set(self, eval_set, all_classes)
+        eval_set = check_eval_set(self._check_X_y, eval_set, all_classes)
         encode(rows.y, all_classes)  # raises if a label is not known
         fitted, counts = before, before.counts.plus(given.without_zero_weights().y)
         if len(all_classes) > 1:
@@ -431,7 +445,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,)
             Their labels, of classes that are known.
@@ -445,7 +459,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         """
         training = self._ready()
         self.check_parameters()
-        rows = self._with_class_weights(self._check_more_rows(X, y, sample_weight))
+        rows = self._check_more_rows(X, y, sample_weight, learns=False)
+        rows = self._with_class_weights(rows)
         check_two_classes(rows.y)
         finish(training, rows._replace(y=encode(rows.y, self.classes_)))
         return self
@@ -498,6 +513,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         entropy = check_random_state(self.random_state).randint(2**31 - 1)
         voters, choices, drawn = np.random.SeedSequence(int(entropy)).spawn(3)
         diversity, named = as_diversity(self.diversity), self._estimators_for(X, len(classes))
+        view, named = self._views_of_tables(named)
         are_given = isinstance(diversity.param_distributions, dict | list)
         spec = VoterSpec.draw(
             [estimator for _, estimator in named],
@@ -516,6 +532,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
             max_features=self.max_features,
             sample=row_sample(self.max_samples, self.bootstrap, X.shape[0]),
             rng=np.random.default_rng(drawn),
+            view=view,
         )
         spec.check_voters(only_estimators=not are_given)  # ours are valid
         warn_if_unscaled(X, spec.estimators, have_maps=any(one is not None for one in spec.maps))
@@ -524,6 +541,17 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         training = Training.start(pool, len(spec.seeds), rules, rng)
         training.record.voters = spec.descriptions()
         return training, spec
+
+    def _views_of_tables(self, named: Any) -> tuple[Any, Any]:
+        """Return the view for voters that cannot see codes, and estimators that can."""
+        encoder = self.encoder_
+        if encoder is None or not encoder.gives_codes:
+            return None, named
+        coded = CodedCategories(encoder.is_categorical_)
+        pairs = [(name, clone(one) if isinstance(one, TreeVoter) else one) for name, one in named]
+        for one in (one for _, one in pairs if isinstance(one, TreeVoter)):
+            one.set_params(categorical_features=coded)
+        return encoder.view_, pairs
 
     def _estimators_for(self, X: Any, n_classes: int) -> Any:
         """Return the named estimators that suit the rows and the classes."""
@@ -568,17 +596,60 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         return ensemble
 
     def _check_X(self, X: Any, *_methods: str) -> Any:
-        return check_X(self, X)
+        X = with_columns(X)
+        return check_X(self, X) if self.encoder_ is None else self.encoder_.rows(X)
 
-    def _check_rows(self, X: Any, y: Any, sample_weight: Any, *, n_seen: int) -> Rows:
-        """Return validated rows, numbered from ``n_seen``."""
-        X, y = check_X_y(self, X, y, reset=n_seen == 0)
-        weights = check_sample_weight(sample_weight, X, self._estimators())
+    def _check_X_y(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Return rows to evaluate on, and labels."""
+        X = with_columns(X)
+        if self.encoder_ is None:
+            return check_X_y(self, X, y)
+        frame = as_frame(X)
+        return self.encoder_.rows(frame), check_labels(y, frame.n_rows)
+
+    def _check_rows(
+        self, X: Any, y: Any, sample_weight: Any, *, n_seen: int, learns: bool = True, **stream: Any
+    ) -> Rows:
+        """Return validated rows, numbered from ``n_seen``; an encoder may learn from them.
+
+        ``stream`` are the attributes of the encoder of a stream.
+        """
+        X, is_first = with_columns(X), n_seen == 0
+        encoder = self._new_encoder(X, stream) if is_first else self.encoder_
+        if encoder is None:
+            X, y = check_X_y(self, X, y, reset=is_first)
+            weights = check_sample_weight(sample_weight, len(y), self._estimators())
+        else:
+            X = as_frame(X)
+            y = check_labels(y, X.n_rows)
+            weights = check_sample_weight(sample_weight, len(y), self._estimators())
+            is_used = None if weights is None else weights > 0
+            encoded = (
+                encoder.learn(X, y, is_used, is_first=is_first) if learns else encoder.encode(X)
+            )
+            X = encoder.output(encoded)
+            self.__dict__.update(encoder.inputs)
+        self.encoder_ = encoder
         return Rows(X, y, weights, range(n_seen, n_seen + len(y)))
 
-    def _check_more_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+    def _new_encoder(self, X: Any, attributes: dict[str, Any]) -> TableEncoder | None:
+        """Return an encoder for data frames that are not all numbers, or None."""
+        self.__dict__.pop("feature_names_in_", None)
+        if not needs_encoder(X, self.categorical_features):
+            return None
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        encoder = TableEncoder(self.categorical_features, random_state=seed)
+        encoder.gives_codes = any(isinstance(voter, TreeVoter) for voter in self._estimators())
+        encoder.__dict__.update(attributes)
+        return encoder
+
+    def _check_more_rows(
+        self, X: Any, y: Any, sample_weight: Any, *, classes: Any = None, learns: bool = True
+    ) -> Rows:
         """Return validated rows in the precision of the first ones."""
-        rows = self._check_rows(X, y, sample_weight, n_seen=self._fitted.n_samples_seen)
+        stream = {"announced": classes, "grows": True}
+        n_seen = self._fitted.n_samples_seen
+        rows = self._check_rows(X, y, sample_weight, n_seen=n_seen, learns=learns, **stream)
         dtype = self._fitted.dtype
         return rows if dtype is None else rows._replace(X=rows.X.astype(dtype, copy=False))
 
@@ -609,65 +680,5 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
     def estimators_features_(self) -> list[NDArray[np.intp]]:
         """The features that each of ``estimators_`` sees."""
         voters = self._trained("estimators_features_").graph.representatives.tolist()
-        features, spec = np.arange(self.n_features_in_), self._fitted.spec
+        features, spec = np.arange(self._n_columns), self._fitted.spec
         return [features[seen] for seen in spec.features_of(voters)] if spec else []
-
-
-def tabular_pipeline(
-    classifier: Any = None, *, random_state: Any = None, **parameters: Any
-) -> Pipeline:
-    """Return an ensemble that takes tables as they are: categories, dates, texts, missing values.
-
-    The encoding of a column depends on its content in the training data:
-
-    - **Numbers** are scaled; missing ones are imputed by the median and get an indicator column.
-      Durations are numbers of seconds.
-    - **Categories**, which are text, categorical types and booleans with up to 50 different values,
-      get a one-hot encoding. A missing value is a category, and an empty text another. Categories
-      with the same text are the same, such as True and ``"True"``. Those that were not in the
-      training data have no column, or share that of the rarest.
-    - **Many categories**: more than 50. They are encoded by the share of each class among the
-      training rows that have them (:class:`~sklearn.preprocessing.TargetEncoder`), and by their
-      spelling, as 30 components of groups of three and four characters.
-    - **Texts**: the same, with eight words or more on average. They are encoded by their words, as
-      30 components.
-    - **Dates**: types of dates, and text like ``"2024-01-31"`` or ``"2024-01-31T09:30:00Z"``, the
-      format of ISO 8601. They become days since 1970, year, month, day, weekday and hour, and
-      positions in the year, the week and the day, where these vary. Dates with a time zone are
-      converted to UTC.
-
-    Columns of other types, such as periods of pandas and lists of polars, are left out with a
-    warning that names them; columns without any value in the training data, or with the same date
-    in all rows, without a warning. ``pipeline["encoder"].left_out_`` has both.
-
-    Parameters
-    ----------
-    classifier : classifier, default=None
-        The classifier behind the encoder; None means ``LiquidEnsembleClassifier(**parameters)``.
-    random_state : int, RandomState instance or None, default=None
-        Seeds the encoding of texts and many categories, and the ensemble.
-    **parameters
-        Parameters of the ensemble.
-
-    Returns
-    -------
-    pipeline : Pipeline
-        Takes pandas and polars data frames, and arrays, whose columns are all numbers.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skliquid import tabular_pipeline
-    >>> table = pd.DataFrame({"age": [20, 30, None, 60] * 10, "town": ["a", "b", "b", None] * 10})
-    >>> model = tabular_pipeline(n_estimators=20, n_final=3, random_state=0)
-    >>> bool(model.fit(table, [0, 0, 1, 1] * 10).score(table, [0, 0, 1, 1] * 10) == 1)
-    True
-    """
-    if classifier is None:
-        classifier = LiquidEnsembleClassifier(random_state=random_state, **parameters)
-    elif parameters:
-        raise ValueError(
-            f"parameters are those of LiquidEnsembleClassifier: {sorted(parameters)[0]!r} cannot "
-            "be given to another classifier. Set it there."
-        )
-    return Pipeline([("encoder", TableEncoder(random_state)), ("classifier", classifier)])

@@ -200,6 +200,8 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
 
     def _checked_data(self, X: Any, **y: Any) -> Any:
         """Return rows that voters may convert: they were fitted to arrays, frames or texts."""
+        if self.encoder_ is not None:
+            return self.encoder_.rows(X)
         X = convertible_rows(X, are_numbers=False)
         with conversion_of("X"):
             validate_data(self, X, reset=False, skip_check_array=True, **y)
@@ -213,7 +215,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
     def estimators_features_(self) -> list[NDArray[np.intp]]:
         """The features that each of ``estimators_`` sees."""
         voters = self._pool.voters(self.delegation_graph_.representatives)
-        features = np.arange(self.n_features_in_)
+        features = np.arange(self._n_columns)
         return [features if voter.features is None else voter.features for voter in voters]
 
     def voters(self) -> tuple[list[FittedVoter], NDArray[Any]]:
@@ -294,6 +296,7 @@ def prune(
     )
     for name, value in known_features(ensemble, voters).items():
         setattr(pruned, name, value)
+    pruned.encoder_ = getattr(ensemble, "encoder_", None)
     return pruned._start(voters, classes, X, y)  # noqa: SLF001 (only this function makes one)
 
 

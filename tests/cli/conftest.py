@@ -31,7 +31,8 @@ def people():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"age": rng.normal(50, 20, 3000), "town": rng.choice(["a", "b"], 3000)})
     ill = table["age"] + rng.normal(0, 5, 3000) > 60
-    table = table.assign(day=pd.Timestamp("2020-01-01"), ill=np.where(ill, "yes", "no"))
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(3000) % 365, "D")
+    table = table.assign(day=days, ill=np.where(ill, "yes", "no"))
     table.loc[::7, "age"] = None
     return table
 

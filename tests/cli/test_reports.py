@@ -9,11 +9,16 @@ from rich.console import Console
 from skliquid.cli.ending import Stopped
 from skliquid.cli.reports import TrainingProgress, confusion_table
 from skliquid.streams import Progress
+from skliquid.tables.column_report import ColumnReport
 
 
 @pytest.fixture
 def display():
-    return TrainingProgress(Console(file=io.StringIO(), force_terminal=True, width=200))
+    return TrainingProgress(Console(file=io.StringIO(), force_terminal=True, width=80))
+
+
+def progress(n_rows, n_rows_in_all=3000, stage="training", columns=()):
+    return Progress(n_rows, n_rows_in_all, 12, 70_000, 0.9, stage, columns)
 
 
 def shown(display):
@@ -22,11 +27,13 @@ def shown(display):
 
 def test_the_line_follows_training_and_scoring(display):
     with display.shown():
-        display.report(Progress(500, 3000, 12, 70_000, 0.9))
+        display.report(progress(500))
         display.bar.refresh()
-        assert "500 rows" in shown(display)
-        assert "12 representatives, cost 70,000" in shown(display)
-        display.report(Progress(40, 300, 5, 90_000, 0.9, "scoring"))
+        assert "Training: 500 of 3,000 rows" in shown(display)
+        assert "17 %" in shown(display)
+        assert " left" in shown(display)
+        assert "…" not in shown(display)  # it fits 80 columns
+        display.report(progress(40, 300, "scoring"))
         display.bar.refresh()
         assert "Scoring held-out rows" in shown(display)
         assert display.bar.tasks[0].total == 300
@@ -37,12 +44,11 @@ def test_the_line_follows_training_and_scoring(display):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_training_after_an_increment(display, number):
-    progress = Progress(500, 3000, 12, 70_000, 0.9)
     with display.shown():
-        display.report(progress)
+        display.report(progress(500))
         signal.raise_signal(number)
         with pytest.raises(Stopped) as caught:
-            display.report(progress)
+            display.report(progress(500))
     assert caught.value.exit_code == 128 + number
 
 
@@ -55,10 +61,10 @@ def test_a_terminal_that_was_closed_does_not_hide_the_signal(display):
 
     def train():
         with display.shown():
-            display.report(Progress(500, 3000, 12, 70_000, 0.9))
+            display.report(progress(500))
             display.bar.console.file = ClosedTerminal()
             signal.raise_signal(signal.SIGHUP)
-            display.report(Progress(600, 3000, 12, 70_000, 0.9))
+            display.report(progress(600))
 
     with pytest.raises(Stopped) as caught:
         train()
@@ -69,10 +75,37 @@ def test_a_terminal_that_was_closed_does_not_hide_the_signal(display):
 def test_a_signal_outside_training_ends_at_once(display, is_later):
     with display.shown():
         if is_later:
-            display.report(Progress(500, 3000, 12, 70_000, 0.9))
+            display.report(progress(500))
             display.say("Writing the replay")
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+
+
+def test_without_a_terminal_there_is_a_line_every_ten_seconds(monkeypatch):
+    now = 0.0
+    monkeypatch.setattr("skliquid.cli.reports.perf_counter", lambda: now)
+    display = TrainingProgress(Console(file=io.StringIO(), width=80))
+    with display.shown():
+        for now in range(0, 50, 2):
+            display.report(progress(100 + 50 * now))
+    lines = shown(display).splitlines()
+    assert len(lines) == 4
+    assert lines[0] == "Training: 600 of 3,000 rows, 20%, 0:00:48 left"
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_columns_are_shown_once():
+    display = TrainingProgress(Console(file=io.StringIO(), width=80))
+    columns = [
+        ColumnReport("age", "number", 70, 5, "41.5", ["5 cells '-' count as missing"]),
+        ColumnReport("[b]", "left out", 0, 0, "", ["an id"]),
+    ]
+    for n_rows in (100, 200):
+        display.report(progress(n_rows, columns=columns))
+    said = shown(display)
+    assert said.count("age") == 1
+    assert "[b]" in said
+    assert max(map(len, said.splitlines())) <= 80
 
 
 def cells(confusion, classes):

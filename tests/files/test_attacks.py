@@ -6,6 +6,7 @@ import time
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from file_mutations import sealed, written
 from sklearn.linear_model import SGDClassifier
@@ -14,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skliquid import Diversity, LiquidEnsembleClassifier, ModelFileError, load, save
 from skliquid.files import container
+from skliquid.files.saving import serialize
 from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 RNG = np.random.default_rng(0)
@@ -271,3 +273,99 @@ def test_shapes_that_numpy_refuses(shape, tmp_path):
 def test_many_empty_arrays(refused):
     arrays = [np.zeros(0)] * 20_000
     refused({"parts": [], "model": 1}, arrays, "too many arrays")
+
+
+# Encoders of tables
+
+
+@pytest.fixture(scope="module")
+def encoded():
+    """Return the document and the arrays of an ensemble that was fitted to a table."""
+    frame = pd.DataFrame(
+        {
+            "size": X[:, 0],
+            "town": RNG.choice(["Oslo", "Rome", "Turin"], 100),
+            "name": [f"name {k % 70}" for k in range(100)],
+            "day": pd.date_range("2024-01-01", periods=100),
+        }
+    )
+    text, arrays = serialize(small().fit(frame, Y))
+    return text, arrays
+
+
+def changed(part, arrays, **changes):
+    """Change fields of a part; functions change arrays."""
+    for name, value in changes.items():
+        if callable(value):
+            at = part[name]["at"]
+            arrays[at] = value(arrays[at].copy())
+        else:
+            part[name] = value
+
+
+def put(place, value):
+    def change(array):
+        array[place] = value
+        return array
+
+    return change
+
+
+ATTACKS = {
+    "categories twice": ("Codes", {"values": ["Oslo", "Oslo", "Rome"]}, "different categories"),
+    "63 categories": ("Codes", {"values": [str(k) for k in range(63)]}, "different categories"),
+    "numbers as categories": ("Codes", {"values": [1, 2, 3]}, ""),
+    "more values than shares": ("TargetShares", {"values": ["a", "b"]}, "a share of each category"),
+    "values twice": ("TargetShares", {"values": ["a"] * 70}, "a share of each category"),
+    "shares of other classes": ("TargetShares", {"shares": lambda a: a[:, [0, 0]]}, ""),
+    "a share that is missing": ("TargetShares", {"shares": put((0, 0), np.nan)}, ""),
+    "a prior that is missing": ("TargetShares", {"prior": put(0, np.nan)}, ""),
+    "negative counts": ("TargetShares", {"counts": put((0, 0), -1)}, ""),
+    "counts of other classes": (
+        "TargetShares",
+        {"counts": lambda a: np.hstack([a] * 2)},
+        "counts of its classes",
+    ),
+    "no classes": ("TableEncoder", {"classes": None}, "counts of its classes"),
+    "too many components": (
+        "TextComponents",
+        {"components": lambda a: np.hstack([a] * 4)},
+        "at most 30 components",
+    ),
+    "components of other hashes": ("TextComponents", {"components": lambda a: a[:100]}, ""),
+    "weights of other hashes": ("TextComponents", {"idf": lambda a: a[:100]}, ""),
+    "weights that are missing": ("TextComponents", {"idf": put(0, np.nan)}, ""),
+    "components by letters": ("TextComponents", {"by": "letters"}, "words or spelling"),
+    "parts that do not exist": ("Calendar", {"parts": ["days", "decade"]}, "parts of dates"),
+    "fewer parts": ("Calendar", {"parts": ["days"]}, ""),
+    "columns that do not exist": ("NumericView", {"sources_": put(0, 2**20)}, "columns that exist"),
+    "negative columns": ("NumericView", {"sources_": put(0, -1)}, ""),
+    "codes that do not exist": ("NumericView", {"contents_": put(0, 64)}, ""),
+    "codes of numbers": ("NumericView", {"contents_": put(0, 5)}, "one-hot columns"),
+    "numbers of codes": ("NumericView", {"contents_": put(1, -1)}, "one-hot columns"),
+    "scales of zero": ("NumericView", {"scale_": put(0, 0.0)}, "scales other than zero"),
+    "scales that are missing": ("NumericView", {"scale_": put(0, np.nan)}, ""),
+    "means that are infinite": ("NumericView", {"mean_": put(0, np.inf)}, ""),
+    "a shorter view": ("NumericView", {"mean_": lambda a: a[1:]}, ""),
+    "a wider view": ("NumericView", {"n_features_in_": 2**30}, ""),
+    "a column that is left out": ("EncodedColumn", {"column_type": "left out"}, "encoders, or a"),
+    "a column of another type": ("EncodedColumn", {"column_type": "picture"}, "a type of columns"),
+    "a column of another name": ("EncodedColumn", {"name": "weight"}, "the names of its columns"),
+    "a column without a name": ("EncodedColumn", {"name": []}, "a name"),
+    "a column without encoders": ("EncodedColumn", {"encoders": []}, "encoders, or a reason"),
+    "names twice": ("TableEncoder", {"names": ["size"] * 4}, "the names of its columns"),
+    "fewer names": ("TableEncoder", {"names": ["size"]}, "the names of its columns"),
+    "fewer columns": ("TableEncoder", {"columns": []}, "the names of its columns"),
+    "no view": ("TableEncoder", {"view": None}, ""),
+    "one-hot columns for trees": ("TableEncoder", {"gives_codes": True}, ""),
+    "an encoder of another width": ("LiquidEnsembleClassifier", {"n_features": 3}, ""),
+    "no encoder": ("LiquidEnsembleClassifier", {"encoder": None}, ""),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_encoders_of_tables(name, encoded, refused):
+    part, changes, match = ATTACKS[name]
+    document, arrays = json.loads(encoded[0]), list(encoded[1])
+    changed(parts_of(document, part)[0], arrays, **changes)
+    refused(document, arrays, f"valid model.*{match}")

@@ -20,7 +20,7 @@ def opened(path):
     (n_header,) = struct.unpack("<Q", whole[:8])
     header = json.loads(whole[8 : 8 + n_header])
     version, digest = header.pop("__metadata__")["skliquid"].split()
-    assert version == "3"
+    assert version == "4"
     assert sha256(whole.replace(digest.encode(), b"0" * 64, 1)).hexdigest() == digest
     data = whole[8 + n_header :]
     tensors = {}

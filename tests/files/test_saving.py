@@ -29,12 +29,12 @@ from skliquid import (
     LiquidEnsembleClassifier,
     Mechanism,
     ModelFileError,
+    TableEncoder,
     as_mechanism,
     load,
     prune,
     revocable,
     save,
-    tabular_pipeline,
 )
 from skliquid.files import container
 from skliquid.files.descriptions import json_schema
@@ -182,7 +182,8 @@ def test_pipelines_and_tables_survive(tmp_path):
     table.loc[::5, "a"] = np.nan
     for model, rows in (
         (make_pipeline(StandardScaler(), ensemble("default")), X),
-        (tabular_pipeline(n_estimators=6, random_state=0), table),
+        (ensemble("default"), table),
+        (make_pipeline(TableEncoder(), ensemble("default")), table),
     ):
         model.fit(rows, Y)
         save(model, tmp_path / "a")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import confusion_matrix
@@ -32,7 +33,7 @@ def ensemble(estimator=None, **params):
 
 
 def trained(path, checkpoint=None, voter=None, params=None, **options):
-    options = {"increment_size": 50, "every": 2} | options
+    options = {"increment_size": 50, "every": 2, "online": True} | options
     model = ensemble(voter or SGDClassifier(), **params or {})
     return train_on(path, target="ill", ensemble=model, checkpoint=checkpoint, **options)
 
@@ -77,7 +78,9 @@ def stop_after(n_rows):
 
 def test_training_is_a_loop_over_partial_fit(table, write):
     path = write(table, "a.parquet")
-    model = train_on(path, target="ill", ensemble=ensemble(delegation_rate=0.1), increment_size=100)
+    model = train_on(
+        path, target="ill", ensemble=ensemble(delegation_rate=0.1), increment_size=100, online=True
+    )
     increments = increments_from(path, target="ill", increment_size=100)
     by_hand = ensemble(delegation_rate=0.1)
     for X, y in increments:
@@ -114,7 +117,8 @@ def test_held_out_rows_score_the_final_model(table, write, name):
     path = write(table, name)
     model = with_held_out(path)
     increments = increments_from(path, target="ill", increment_size=50, test_size=0.2)
-    X, y = (np.concatenate(parts) for parts in zip(*increments.test_rows(), strict=True))
+    tables, labels = zip(*increments.test_rows(), strict=True)
+    X, y = pa.concat_tables(tables), np.concatenate(labels)
     expected = confusion_matrix(y, model.ensemble.predict(X))
     assert np.array_equal(model.confusion, expected)
     assert model.test_accuracy == np.mean(model.ensemble.predict(X) == y) > 0.7
@@ -122,14 +126,16 @@ def test_held_out_rows_score_the_final_model(table, write, name):
     assert np.isnan(trained(path).test_accuracy)
 
 
-def test_held_out_labels_are_never_learned(table, write):
+def test_held_out_rows_are_never_trained_on(table, write):
     rng = np.random.default_rng(1)
     numbers = pd.DataFrame(rng.normal(size=(1200, 2)), columns=["a", "b"])
-    is_held_out = increments_from(
-        write(table, "b.csv"), target="ill", increment_size=50, test_size=0.2
-    ).is_held_out(0, 1200)
-    ill = np.where((numbers["a"] > 0) ^ is_held_out, "yes", "no")  # the opposite in held-out rows
-    assert with_held_out(write(numbers.assign(ill=ill), "a.csv")).test_accuracy < 0.2
+    ill = np.where(numbers["a"] > 0, "yes", "no")
+    for online in (True, False):
+        model = with_held_out(write(numbers.assign(ill=ill), "b.csv"), online=online)
+        assert model.test_accuracy > 0.9
+        tested = model.confusion.sum()
+        assert tested == pytest.approx(240, abs=2)
+        assert model.ensemble.n_samples_seen_ == 1200 - tested
 
 
 def test_scoring_is_reported_after_training(table, write):
@@ -269,14 +275,16 @@ def test_a_run_is_resumed_only_with_the_same_data_and_settings(table, write, tmp
         trained(path, kept, increment_size=60, resume=True)
     with pytest.raises(ValueError, match="estimator has changed"):
         trained(path, kept, SGDClassifier(alpha=0.1), resume=True)
-    with pytest.raises(ValueError, match="sample_size has changed"):
-        trained(path, kept, sample_size=60, resume=True)
+    with pytest.raises(ValueError, match="missing_values has changed"):
+        trained(path, kept, missing_values=["x"], resume=True)
+    with pytest.raises(ValueError, match="online has changed"):
+        trained(path, kept, online=False, resume=True)
     with pytest.raises(ValueError, match="test_size has changed"):
         trained(path, kept, test_size=0.1, resume=True)
-    with pytest.raises(ValueError, match="encoding has changed"):
+    with pytest.raises(ValueError, match="separator, decimal or encoding has changed"):
         trained(path, kept, encoding="latin-1", resume=True)
     with pytest.raises(ValueError, match="column_types has changed"):
-        trained(path, kept, column_types={"visits": "text"}, resume=True)
+        trained(path, kept, column_types={"visits": "category"}, resume=True)
     path.write_text(path.read_text().replace("Oslo", "Bern"))
     with pytest.raises(ValueError, match="data has changed"):
         trained(path, kept, resume=True)
@@ -316,7 +324,7 @@ def stopped(table, write, tmp_path):
 def test_a_checkpoint_is_neither_read_nor_overwritten_unasked(stopped, monkeypatch):
     path, kept = stopped
     before = kept.read_bytes()
-    monkeypatch.setattr("skliquid.streams.file_training.load_model", None)
+    monkeypatch.setattr("skliquid.streams.file_training.load_checkpoint", None)
     message = (
         r"a.checkpoint is of an earlier training. Give resume=True \(--resume\) to continue that "
         r"training, or restart=True \(--restart\) to discard it.$"
@@ -384,7 +392,7 @@ def test_leftovers_of_killed_trainings_are_removed(table, write, tmp_path):
 
 def test_a_lambda_trains_but_cannot_be_saved(table, write, tmp_path):
     path = write(table, "a.csv")
-    options = {"target": "ill", "ensemble": ensemble(delegation_rate=lambda t: 0.1)}
+    options = {"target": "ill", "online": True, "ensemble": ensemble(delegation_rate=lambda t: 0.1)}
     model = train_on(path, increment_size=100, **options)
     assert 4 <= len(model.ensemble.estimators_) < 24
     with pytest.raises(ValueError, match=r"delegation_rate must be of a type"):
@@ -406,7 +414,13 @@ def test_threads_may_differ_when_a_run_is_resumed(table, write, tmp_path):
     path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
     with pytest.raises(StoppedError):
         trained(path, kept, report=stop_after(300))
-    options = {"target": "ill", "increment_size": 50, "checkpoint": kept, "resume": True}
+    options = {
+        "target": "ill",
+        "increment_size": 50,
+        "checkpoint": kept,
+        "resume": True,
+        "online": True,
+    }
     model = train_on(path, ensemble=ensemble(SGDClassifier(), n_jobs=2), **options)
     assert model.ensemble.n_jobs == 2
     assert digest(model, path) == digest(trained(path), path)
@@ -424,7 +438,7 @@ def test_a_checkpoint_is_an_unfinished_model(table, write, tmp_path):
 def test_the_given_ensemble_is_not_changed(table, write):
     given = ensemble(increment_size=200)
     seen = []
-    train_on(write(table, "a.csv"), target="ill", ensemble=given, report=seen.append)
+    train_on(write(table, "a.csv"), target="ill", ensemble=given, report=seen.append, online=True)
     assert not hasattr(given, "classes_")
     assert given.increment_size == 200
     assert len(seen) == 6
@@ -435,7 +449,7 @@ def test_parameters_are_checked_before_the_file_is_read():
         train_on("nowhere.csv", target="ill", ensemble=LiquidEnsembleClassifier(n_final=0))
     with pytest.raises(ValueError, match="every must be 1 or more: got 0"):
         train_on("nowhere.csv", target="ill", every=0)
-    for name in ("every", "increment_size", "sample_size"):
+    for name in ("every", "increment_size"):
         for wrong in ("100", 10.5, True):
             with pytest.raises(TypeError, match=f"{name} must be an integer: got {wrong!r}"):
                 train_on("nowhere.csv", target="ill", **{name: wrong})
@@ -453,11 +467,47 @@ def test_parameters_of_another_type_are_refused(table, write):
 
 def test_increments_are_smaller_when_there_are_few_rows(table, write):
     seen = []
-    train_on(write(table, "a.csv"), target="ill", ensemble=ensemble(), report=seen.append)
+    train_on(
+        write(table, "a.csv"), target="ill", ensemble=ensemble(), report=seen.append, online=True
+    )
     assert [progress.n_rows for progress in seen] == list(range(25, 1201, 25))
 
 
 def test_large_numbers_train(table, write):
     large = table.assign(age=table["age"].where(~table.index.isin([0, 1100]), 1e100))
-    assert trained(write(large, "a.csv"), sample_size=1000).accuracy > 0.5
-    assert train_on(write(large, "a.csv"), target="ill", ensemble=ensemble()).accuracy > 0.5
+    assert trained(write(large, "a.csv")).accuracy > 0.5
+    model = train_on(write(large, "a.csv"), target="ill", ensemble=ensemble(), test_size=0.2)
+    assert model.test_accuracy > 0.5
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_data_that_are_read_whole_give_the_model_of_fit(table, write, name):
+    table = table.drop(columns="seen")
+    path = write(table, name)
+    model = train_on(path, target="ill", ensemble=ensemble())
+    frame = pd.read_csv(path) if name == "a.csv" else table
+    by_hand = ensemble().fit(frame.drop(columns="ill"), table["ill"])
+    X = table.drop(columns="ill")
+    assert np.array_equal(model.ensemble.predict_proba(X), by_hand.predict_proba(X))
+    assert model.n_rows == 1200
+    assert [report.column_type for report in model.columns] == [
+        "number",
+        "number",
+        "category",
+        "category",
+    ]
+
+
+def test_large_data_are_trained_on_in_increments(table, write, monkeypatch):
+    monkeypatch.setattr("skliquid.streams.file_training.MAX_CELLS", 7000)
+    seen = []
+    train_on(write(table, "a.csv"), target="ill", ensemble=ensemble(), report=seen.append)
+    assert len(seen) == 48
+    train_on(write(table[:1000], "a.csv"), target="ill", ensemble=ensemble(), report=seen.append)
+    assert [progress.stage for progress in seen[48:]] == ["fitting", "training"]
+
+
+def test_labels_that_differ_in_case_or_spaces_are_reported(table, write):
+    odd = table.assign(ill=table["ill"].where(table.index % 9 != 0, "Yes "))
+    with pytest.warns(UserWarning, match=r"target 'ill' differ only in case or spaces: 'Yes ', 'y"):
+        train_on(write(odd, "a.csv"), target="ill", ensemble=ensemble())

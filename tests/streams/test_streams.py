@@ -5,7 +5,7 @@ import pytest
 import skliquid
 
 
-@pytest.mark.parametrize("missing", ["pyarrow", "pandas"])
+@pytest.mark.parametrize("missing", ["pyarrow", "duckdb"])
 def test_without_the_extra_the_error_names_it(monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     monkeypatch.delitem(sys.modules, "skliquid.streams", raising=False)

@@ -1,110 +1,79 @@
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
-from skliquid.streams.data_files import DataFiles
-from skliquid.streams.target_labels import check_known, check_target, find_classes, parse_classes
+from skliquid.streams import increments_from
+from skliquid.streams.target_labels import labels_of, parse_classes, type_of_labels
 
 
-@pytest.fixture
-def files_with(table, write):
-    def written(labels, name="a.parquet"):
-        return DataFiles(write(table.assign(ill=labels), name))
-
-    return written
-
-
-def classes_of(files):
-    return find_classes(files, "ill", check_target("ill", files))
-
-
-@pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
 @pytest.mark.parametrize(
-    ("labels", "classes"),
+    ("values", "label_type"),
     [
-        (["yes", "no"], ["no", "yes"]),
-        ([3, -1], [-1, 3]),
-        ([1.0, 0.0], [0, 1]),
-        ([True, False], [False, True]),
+        (["yes", "no"], "text"),
+        (["1", "0", "2"], "number"),
+        (["1.0", "0"], "number"),
+        (["01", "02"], "text"),
+        (["True", "false"], "boolean"),
+        ([True, False], "boolean"),
+        ([1, 0], "number"),
+        ([1.0, 0.0], "number"),
+        (["1", "x"], "text"),
     ],
 )
-def test_classes_are_text_integers_or_booleans(files_with, labels, classes, name):
-    classes_found = classes_of(files_with(labels * 600, name))
-    assert classes_found.tolist() == classes
-    assert type(classes_found.tolist()[0]) is type(classes[0])
+def test_labels_have_the_type_of_their_values(values, label_type):
+    assert type_of_labels(values, "a.csv") == label_type
 
 
-def test_a_class_that_comes_last_is_found(files_with):
-    assert classes_of(files_with(["a", "b"] * 599 + ["b", "c"])).tolist() == ["a", "b", "c"]
+def test_text_that_is_no_cell_of_a_csv_file_is_not_parsed():
+    assert type_of_labels(["0", "1"], "a.parquet", are_cells=False) == "text"
+    assert type_of_labels([0, 1], "a.parquet", are_cells=False) == "number"
 
 
-@pytest.mark.parametrize("name", ["a.parquet", "a.csv"])
-def test_a_missing_label_is_refused_with_its_place(files_with, name):
-    for labels in (["a", "b"] * 500 + [None] * 200, [0.0, 1.0] * 500 + [None] * 200):
-        with pytest.raises(ValueError, match=rf"row 1001 of .*{name} has none. Remove such rows"):
-            classes_of(files_with(labels, name))
-
-
-def test_measurements_are_not_classes(files_with):
-    with pytest.raises(ValueError, match=r"row 2 of .*a.parquet has 0.5. Choose another target"):
-        classes_of(files_with([1, 0.5] * 600))
-    with pytest.raises(ValueError, match=r"from 2 to 1000 classes: .* holds more"):
-        classes_of(files_with(range(1200)))
-    with pytest.raises(ValueError, match=r"row 1 of .* has 9007199254740992.0"):
-        classes_of(files_with([2**53, 2**53 + 1] * 600))
-
-
-def test_one_class_is_refused(files_with):
-    with pytest.raises(ValueError, match=r"holds only 'a'. Choose another target"):
-        classes_of(files_with("a"))
-
-
-def test_targets_are_checked(files_with):
-    files = files_with("a")
-    with pytest.raises(ValueError, match="Did you mean 'ill'"):
-        check_target("il", files)
-    with pytest.raises(ValueError, match=r"must hold text, .* 'seen' of .* holds other values"):
-        check_target("seen", files)
-
-
-def test_a_label_that_is_not_among_the_given_classes_is_refused_with_its_place():
-    message = r"got \['a', 'b'\], and 'c' in row 3. Add it"
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([0.5, 1.0], "target must hold classes, as text, integers or booleans: a.csv holds 0.5"),
+        (["yes"], "from 2 to 1000 classes: a.csv holds only 'yes'"),
+        ([], "from 2 to 1000 classes: a.csv holds only None"),
+        (list(range(1001)), "from 2 to 1000 classes: a.csv holds more"),
+    ],
+)
+def test_other_values_are_no_labels(values, message):
     with pytest.raises(ValueError, match=message):
-        check_known(np.array(["a", "b", "c"]), np.array(["a", "b"]), lambda row: f"row {row + 1}")
+        type_of_labels(values, "a.csv")
 
 
 @pytest.mark.parametrize(
-    ("classes", "target_type", "labels"),
+    ("cells", "label_type", "labels"),
     [
-        (("b", "a"), "text", ["a", "b"]),
-        (["1", "0"], "text", ["0", "1"]),
-        (np.array([2, 1]), "number", [1, 2]),
-        (["2", 1.0], "number", [1, 2]),
-        (["True", "false"], "boolean", [False, True]),
-        (np.array([True, False]), "boolean", [False, True]),
+        (["a", "b", "a"], "text", ["a", "b", "a"]),
+        (["1", " 2", "1.0"], "number", [1, 2, 1]),
+        ([3.0, 4.0], "number", [3, 4]),
+        (["TRUE", "false"], "boolean", [True, False]),
     ],
 )
-def test_given_classes_are_of_the_type_of_the_target(classes, target_type, labels):
-    parsed = parse_classes(classes, target_type).tolist()
-    assert parsed == labels
-    assert {type(label) for label in parsed} == {type(labels[0])}
+def test_labels_are_parsed_once_per_distinct_value(cells, label_type, labels):
+    column = pa.chunked_array([cells])
+    for encoded in (column, column.dictionary_encode()):
+        assert labels_of(encoded, label_type).tolist() == labels
 
 
-@pytest.mark.parametrize(
-    ("classes", "target_type", "message"),
-    [
-        ([0, 1], "boolean", "like the target, which holds booleans: got 0"),
-        ([0, 1], "text", "like the target, which holds text: got 0"),
-        (["a", "b"], "number", "like the target, which holds integers: got 'a'"),
-        ([True, False], "number", "like the target, which holds integers: got True"),
-        ([0.5], "number", "like the target, which holds integers: got 0.5"),
-    ],
-)
-def test_classes_of_another_type_are_refused(classes, target_type, message):
-    with pytest.raises(ValueError, match=message):
-        parse_classes(classes, target_type)
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+@pytest.mark.parametrize("labels", [["no", "yes"], [0, 1], [False, True], ["a, b", "c"]], ids=str)
+def test_csv_and_parquet_files_have_the_same_labels(tmp_path, name, labels):
+    frame = pd.DataFrame({"x": range(40), "y": labels * 20})
+    path = tmp_path / name
+    frame.to_csv(path, index=False) if name.endswith("csv") else frame.to_parquet(path)
+    data = increments_from(path, target="y")
+    assert data.classes.tolist() == labels
+    assert data.all_rows()[1].tolist() == labels * 20
 
 
-def test_classes_are_a_list():
-    for wrong in ("yes", 5):
-        with pytest.raises(TypeError, match="classes must be a list of labels"):
-            parse_classes(wrong, "text")
+def test_classes_are_given_as_they_are_in_the_target():
+    assert parse_classes(["1", 0, 2.0], "number", [0, 1]).tolist() == [0, 1, 2]
+    assert np.array_equal(parse_classes(["true", False], "boolean", [False, True]), [False, True])
+    with pytest.raises(ValueError, match=r"classes must hold all labels, .*got \[0, 'x'\]"):
+        parse_classes(["x", 0], "number", [0, 1])
+    with pytest.raises(TypeError, match="classes must be a list of labels: got 'ab'"):
+        parse_classes("ab", "text", ["a", "b"])

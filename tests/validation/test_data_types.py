@@ -12,7 +12,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import MaxAbsScaler
 from small_ensembles import of_four as small
 
-from skliquid import Diversity, prune, tabular_pipeline
+from skliquid import Diversity, prune
 from skliquid.diversity import FourierFeatures
 from skliquid.validation.data_types import checked_sparse
 from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
@@ -110,10 +110,6 @@ FRAME = pd.DataFrame(PLAIN, columns=list("abcdef"))
     [
         (DAYS, r"X must hold numbers: it has the type datetime64\[D\]"),
         (DAYS - DAYS, r"X must hold numbers: it has the type timedelta64\[D\]"),
-        (FRAME.assign(b=DAYS[:, 0]), "X must hold numbers: column 'b' has the type datetime64"),
-        (FRAME.assign(b=DAYS[0, 0] - DAYS[:, 0]), "column 'b' has the type timedelta64"),
-        (FRAME.assign(b=pd.Series(DAYS[:, 0]).dt.to_period("D")), r"the type period\[D\]"),
-        (pl.DataFrame({"a": PLAIN[:, 0], "b": DAYS[:, 0]}), "column 'b' has the type Date"),
         (FRAME.to_records(index=False), "X must hold numbers: it has the type"),
         (FRAME[["a", "b", "a"]], "Columns must have different names: X has 'a' more than once"),
         (FRAME[[]], "X must have columns: got a data frame without any"),
@@ -131,6 +127,22 @@ def test_rows_that_are_no_numbers_are_refused(X, message):
             model.fit(X, Y)
 
 
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (FRAME.assign(b=DAYS[:, 0]), "X must hold numbers: column 'b' has the type datetime64"),
+        (FRAME.assign(b=DAYS[0, 0] - DAYS[:, 0]), "column 'b' has the type timedelta64"),
+        (FRAME.assign(b=pd.Series(DAYS[:, 0]).dt.to_period("D")), r"the type period\[D\]"),
+        (pl.DataFrame({"a": PLAIN[:, 0], "b": DAYS[:, 0]}), "column 'b' has the type Date"),
+    ],
+    ids=["date", "duration", "period", "polars"],
+)
+def test_tree_voters_refuse_dates(X, message):
+    for model in map(clone, VOTERS):
+        with pytest.raises(TypeError, match=f"{message}.* LiquidEnsembleClassifier encodes"):
+            model.fit(X, Y)
+
+
 def test_masked_arrays_without_masked_values_are_taken():
     assert small().fit(np.ma.array(PLAIN), np.ma.array(Y)).score(PLAIN, Y) > 0.5
 
@@ -138,7 +150,7 @@ def test_masked_arrays_without_masked_values_are_taken():
 def test_names_that_come_twice_are_refused_by_all_that_take_frames():
     twice = FRAME[["a", "b", "a"]]
     pruned = prune(RandomForestClassifier(3).fit(PLAIN, Y), PLAIN, Y, n_final=2)
-    for refuse in (lambda: tabular_pipeline().fit(twice, Y), lambda: pruned.predict(twice)):
+    for refuse in (lambda: small().fit(twice, Y), lambda: pruned.predict(twice)):
         with pytest.raises(ValueError, match="Columns must have different names: X has 'a' more"):
             refuse()
 

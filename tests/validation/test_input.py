@@ -35,7 +35,7 @@ from skliquid.mechanisms.selection import least_competent
         (X, np.zeros(60), "y must hold at least two classes: there is only 1 class"),
         (X[:1], Y[:1], "there is only 1 class"),
         (X, None, "requires y to be passed"),
-        (pd.DataFrame({"a": ["x"] * 60}), Y, "could not convert string to float"),
+        (pd.DataFrame({"a": ["x"] * 60}), Y[:10], "inconsistent numbers of samples"),
     ],
 )
 def test_wrong_data_is_refused(rows, labels, message):

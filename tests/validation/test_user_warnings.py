@@ -15,8 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import skliquid
-from skliquid import LiquidEnsembleClassifier, tabular_pipeline
-from skliquid.tables.tabular import TableEncoder
+from skliquid import LiquidEnsembleClassifier, TableEncoder
 from skliquid.validation.user_warnings import warn_user
 
 RNG = np.random.default_rng(0)
@@ -41,9 +40,9 @@ CALLS = {
         lambda: cross_val_score(make_pipeline(StandardScaler(), ENSEMBLE), X, Y, cv=2),
     ),
     "encoder": (UserWarning, lambda: TableEncoder().fit(FRAME)),
-    "tabular-pipeline": (
+    "frame": (
         UserWarning,
-        lambda: tabular_pipeline(n_estimators=3, n_final=1, random_state=0).fit(FRAME, Y),
+        lambda: LiquidEnsembleClassifier(n_estimators=3, n_final=1, random_state=0).fit(FRAME, Y),
     ),
 }
 

@@ -1,16 +1,16 @@
-"""Commands of ``skliquid``: their options, and what each does.
+"""Commands of ``skliquid``, and their options.
 
 Modules that take long to import are imported by the command that needs them.
 """
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, cast
+from typing import Annotated, Any, TypeAlias
 
 import typer
 from typer import Argument, BadParameter, Option
@@ -19,9 +19,6 @@ from skliquid import __version__
 from skliquid.cli.ending import Stopped, refusing
 from skliquid.validation.checks import missing_extra, suggestion
 
-if TYPE_CHECKING:
-    from skliquid.streams.column_types import ColumnType
-
 _TYPED = {"tab": "\t", "\\t": "\t"}
 
 
@@ -29,6 +26,9 @@ def _separator(text: str) -> str:
     return _TYPED.get(text, text)
 
 
+Data: TypeAlias = Annotated[
+    str, Argument(help="A Parquet, CSV or TSV file, a folder of them, or a query: 'SELECT ...'.")
+]
 Separator: TypeAlias = Annotated[
     Any,
     Option(
@@ -61,7 +61,7 @@ def _size(text: str) -> int | str:
 
 
 def train(
-    data: Annotated[Path, Argument(help="A Parquet, CSV or TSV file, or a folder of them.")],
+    data: Data,
     *,
     target: Annotated[str, Option(help="The column that holds the classes.")],
     model: Annotated[Path | None, Option(help="Where to write the model.")] = None,
@@ -76,21 +76,25 @@ def train(
         Any, Option(parser=_size, metavar="N", help="Representatives at the end, or 'auto'.")
     ] = "5",
     seed: Annotated[int, Option(min=0, max=2**32 - 1, help="The same seed, the same model.")] = 0,
-    sample_size: Annotated[
-        int, Option(min=1, help="First rows, to which scaling and encoding are fitted.")
-    ] = 10_000,
     classes: Annotated[
         str | None, Option(help="All classes: 'a,b,\"c, d\"'; without it the target is read first.")
     ] = None,
     class_weight: Annotated[
         str | None, Option(help="'balanced': all classes count the same, however rare.")
     ] = None,
-    text: Annotated[list[str] | None, Option(help="A column of numbers that are codes.")] = None,
-    number: Annotated[list[str] | None, Option(help="A column to read as numbers.")] = None,
-    leave_out: Annotated[list[str] | None, Option(help="A column not to train on.")] = None,
+    number: Annotated[list[str] | None, Option(help="A column of numbers.")] = None,
+    category: Annotated[
+        list[str] | None, Option(help="A column of categories, such as a code of digits.")
+    ] = None,
+    text: Annotated[list[str] | None, Option(help="A column of texts.")] = None,
+    date: Annotated[list[str] | None, Option(help="A column of dates.")] = None,
+    drop: Annotated[list[str] | None, Option(help="A column not to train on.")] = None,
     id_column: Annotated[
         list[str] | None,
         Option("--id", help="A column not to train on, which 'predict' keeps in its output."),
+    ] = None,
+    missing: Annotated[
+        list[str] | None, Option(help="A text that stands for a missing value, such as '999'.")
     ] = None,
     sep: Separator = None,
     decimal: Decimal = None,
@@ -100,14 +104,18 @@ def train(
         Option(
             min=0,
             max=0.9,
-            help="Share of rows, at most some 10,000, held out to score the model; 0 for none.",
+            help="Share of each class, at most some 10,000 rows, held out to score the model.",
         ),
     ] = 0.1,
+    online: Annotated[
+        bool | None,
+        Option("--online/--whole", help="In increments, or read whole; by default by size."),
+    ] = None,
     replay: Annotated[
         Path | None, Option(help="An HTML file that replays the training in a browser.")
     ] = None,
     checkpoint: Annotated[
-        Path | None, Option(help="Where to keep what is learned; MODEL.checkpoint by default.")
+        Path | None, Option(help="Where to save unfinished training; MODEL.checkpoint by default.")
     ] = None,
     every: Annotated[int, Option(min=1, help="Increments between checkpoints.")] = 100,
     resume: Annotated[
@@ -118,27 +126,36 @@ def train(
     ] = False,
     n_jobs: Annotated[int, Option("--jobs", help="Threads; -1 for all cores.")] = 1,
 ) -> None:
-    """Train an ensemble in one pass over a file or folder, however large (out of core).
+    """Train an ensemble on a file, a folder or a query, however large (out of core).
 
-    Random rows are held out: they are never trained on, and score the model at the end.
+    A table shows the type of each column; options such as --category correct it.
 
-    Ctrl-C stops cleanly; the same command with --resume continues from the checkpoint.
+    Rows of each class are held out: they are never trained on, and score the model at the end.
+
+    Ctrl-C stops cleanly; in increments, the same command with --resume continues.
     """
     from rich.console import Console
 
-    from skliquid.cli.reports import TrainingProgress, print_results, unusual_dialect
+    from skliquid.cli.reports import (
+        TrainingProgress,
+        default_name,
+        plain_warnings,
+        print_results,
+        unusual_dialect,
+    )
     from skliquid.ensemble import LiquidEnsembleClassifier
+    from skliquid.files.checkpoint import check_output
+    from skliquid.files.lock import file_lock
     from skliquid.mechanisms import MECHANISMS
+    from skliquid.sources.csv_dialect import GivenDialect
+    from skliquid.sources.file_paths import data_paths
     from skliquid.streams import train_on
-    from skliquid.streams.csv_dialect import GivenDialect
-    from skliquid.streams.file_paths import check_output, data_paths, default_name
-    from skliquid.streams.lock import file_lock
 
-    console = Console(markup=False, emoji=False)  # names are printed as they are
+    console = Console(markup=False, emoji=False, highlight=False)  # names are printed as they are
     out = model or Path(default_name(data))
     display = TrainingProgress(console)
     start = perf_counter()
-    with refusing(console), display.shown(), ExitStack() as contexts:
+    with refusing(console), plain_warnings(console), display.shown(), ExitStack() as contexts:
         if mechanism not in MECHANISMS:
             raise ValueError(
                 f"--mechanism must be one of {', '.join(MECHANISMS)}: got {mechanism!r}. "
@@ -169,9 +186,17 @@ def train(
                 increment_size=increment_size,
                 classes=labels,
                 column_types=_column_types(
-                    text=text, number=number, left_out=leave_out, id=id_column
+                    {
+                        "number": number,
+                        "category": category,
+                        "text": text,
+                        "date": date,
+                        "id": id_column,
+                        "left out": drop,
+                    }
                 ),
-                sample_size=sample_size,
+                missing_values=missing or (),
+                online=online,
                 test_size=test_size,
                 separator=sep,
                 decimal=decimal,
@@ -198,14 +223,14 @@ def train(
     console.print(". ".join(written), soft_wrap=True)
 
 
-def _column_types(**columns: Sequence[str] | None) -> dict[str, "ColumnType"]:
-    column_types: dict[str, ColumnType] = {}
+def _column_types(columns: Mapping[str, Sequence[str] | None]) -> dict[str, str]:
+    column_types: dict[str, str] = {}
     for column_type, names in columns.items():
         for name in names or ():
-            if column_types.setdefault(name, cast("ColumnType", column_type)) != column_type:
+            if column_types.setdefault(name, column_type) != column_type:
                 raise ValueError(
-                    "--text, --number, --leave-out and --id must name different columns: got "
-                    f"{name!r} twice. Choose one."
+                    "--number, --category, --text, --date, --drop and --id must name different "
+                    f"columns: got {name!r} twice. Choose one."
                 )
     return column_types
 
@@ -215,7 +240,7 @@ def _column_types(**columns: Sequence[str] | None) -> dict[str, "ColumnType"]:
 
 def predict(
     model: Annotated[Path, Argument(help="A file that 'skliquid train' wrote.")],
-    data: Annotated[Path, Argument(help="A Parquet, CSV or TSV file, or a folder of them.")],
+    data: Data,
     *,
     out: Annotated[Path | None, Option(help="A .csv or .parquet file; default: stdout.")] = None,
     proba: Annotated[bool, Option("--proba", help="Also write the class probabilities.")] = False,
@@ -231,9 +256,9 @@ def predict(
     from rich.console import Console
 
     from skliquid.cli import reports
+    from skliquid.sources.csv_dialect import GivenDialect
+    from skliquid.sources.file_paths import data_paths
     from skliquid.streams import load_model
-    from skliquid.streams.csv_dialect import GivenDialect
-    from skliquid.streams.file_paths import data_paths
 
     console = Console(stderr=True, markup=False, emoji=False)
     summary = reports.PredictionSummary()
@@ -244,13 +269,11 @@ def predict(
         trained = load_model(model)
         status.update("Reading the first rows")
         parts = trained.predictions(data, ids=id_column or None, **given._asdict())
-        ids = set(id_column or ())
-        unused = [name for name in trained.unused(data, **given._asdict()) if name not in ids]
-        ignored = f"Ignored: {reports.listed(unused)}." if unused else None
-        for note in filter(None, (reports.unusual_dialect(inputs, given), ignored)):
-            console.print(note, soft_wrap=True)
         labels = [str(label) for label in trained.ensemble.classes_] if proba else []
         first = next(parts)
+        ignored = f"Ignored: {reports.listed(first.unused)}." if first.unused else None
+        for note in filter(None, (reports.unusual_dialect(inputs, given), ignored)):
+            console.print(note, soft_wrap=True)
         schema = reports.prediction_table(first, labels).schema
         with reports.table_writer(out, schema) as write:
             for part in chain([first], parts):
@@ -319,7 +342,7 @@ def _print_list(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
 
 # All of them
 
-_STREAM = ("pandas", "pyarrow", "rich", "safetensors")
+_STREAM = ("duckdb", "pyarrow", "rich", "safetensors")
 COMMANDS: dict[Callable[..., None], Sequence[str]] = {
     train: _STREAM,
     predict: _STREAM,

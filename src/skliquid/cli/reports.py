@@ -1,9 +1,11 @@
 """Reports: progress, figures and tables that commands print, and the predictions they write."""
 
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
@@ -23,25 +25,29 @@ from rich.text import Text
 
 from skliquid.cli.ending import Stopped, handled
 from skliquid.files.atomic_write import atomic_write
+from skliquid.files.checkpoint import check_output
+from skliquid.sources.csv_dialect import GivenDialect, read_dialect
+from skliquid.sources.file_paths import FORMATS, format_of, is_query
 from skliquid.streams import Progress, StreamedModel
-from skliquid.streams.column_encoding import UnseenCount
-from skliquid.streams.csv_dialect import Dialect, GivenDialect
-from skliquid.streams.csv_format import CsvFormat
-from skliquid.streams.file_paths import check_output, format_of
 from skliquid.streams.model import Predictions
+from skliquid.tables.column_report import ColumnReport
 
 WRITERS: dict[str, Any] = {".csv": CSVWriter, ".parquet": ParquetWriter}
 """Writers of predictions, by the ending of a file."""
 
 _MAX_CLASSES = 10
+_MAX_COLUMNS = 100
+_SECONDS_PER_LINE = 10
+_STAGES = {"training": "Training", "scoring": "Scoring held-out rows"}
+_MAX_COUNTED, _MAX_SHOWN, _MAX_LENGTH_SHOWN = 10_000, 3, 30
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 
 def unusual_dialect(paths: Sequence[Path], given: GivenDialect) -> str | None:
     """Return how the first CSV file is read, if not with commas, decimal points and UTF-8."""
-    reader = format_of(paths, given)
-    dialect = reader.dialect(paths[0]) if isinstance(reader, CsvFormat) else Dialect()
-    notes = []
+    if not paths or format_of(paths) != "CSV":
+        return None
+    dialect, notes = read_dialect(paths[0], given.validate()), []
     if dialect.separator != ",":
         notes.append(f"{_SEPARATORS.get(dialect.separator, repr(dialect.separator))} between cells")
     if dialect.decimal != ".":
@@ -49,6 +55,27 @@ def unusual_dialect(paths: Sequence[Path], given: GivenDialect) -> str | None:
     if dialect.encoding != "utf-8":
         notes.append(dialect.encoding.upper())
     return f"{paths[0]} is read with {', '.join(notes)}." if notes else None
+
+
+def default_name(data: str) -> str:
+    """Return the name of the model of a file or folder: ``sales.skliquid`` for ``sales.csv``."""
+    stem = "query" if is_query(data) else Path(data).resolve().name or "model"
+    ending = next((end for end in FORMATS if stem.lower().endswith(end)), "")
+    return f"{stem[: len(stem) - len(ending)]}.skliquid"
+
+
+@contextmanager
+def plain_warnings(console: Console) -> Iterator[None]:
+    """Print warnings as lines, except assumptions about columns: the table of columns has them."""
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        if not str(message).startswith("Assumptions about columns"):
+            console.print(f"Note: {message}", soft_wrap=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield
 
 
 def listed(columns: Iterable[str]) -> str:
@@ -60,24 +87,22 @@ def listed(columns: Iterable[str]) -> str:
 
 
 class TrainingProgress:
-    """The line that shows how far training is, and the handler of Ctrl-C."""
+    """How far training is, as a bar or as lines, and the handler of Ctrl-C."""
 
     def __init__(self, console: Console):
-        columns = (
-            "{task.description}",
-            BarColumn(24),
-            "{task.fields[state]}",
-            TimeRemainingColumn(),
-        )
-        self.bar = Bar(*columns, console=console, transient=True)
-        self.task = self.bar.add_task("Reading the target", total=None, state="")
+        columns = ("{task.description}", BarColumn(20), "{task.percentage:>3.0f} %", _TimeLeft())
+        self.console = console
+        self.bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
+        self.task = self.bar.add_task("Reading", total=None)
         self.stage = ""
         self.first = 0, 0.0  # rows and time when this stage starts
+        self.last_line = perf_counter()
+        self.columns_shown = False
         self.signal = 0  # that asked to stop
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Show the line, and let signals end training after an increment."""
+        """Show the bar, and let signals end training after an increment."""
         try:
             with handled(self._stop), self.bar:
                 yield
@@ -93,24 +118,63 @@ class TrainingProgress:
         self.signal = number
 
     def report(self, progress: Progress) -> None:
-        """Update the line, and stop if that was asked for."""
-        n_rows = progress.n_rows
+        """Show the columns once, then the progress of training; stop after a signal."""
+        if progress.columns and not self.columns_shown:
+            self.console.print(column_table(progress.columns))
+            self.columns_shown = True
+        n_rows, n_in_all = progress.n_rows, progress.n_rows_in_all
+        if progress.stage == "fitting":
+            self.say(f"Training on {n_in_all:,} rows")
+            return
         if self.stage != progress.stage:
-            self.bar.reset(self.task, total=progress.n_rows_in_all, completed=n_rows)
+            self.bar.reset(self.task, total=n_in_all, completed=n_rows)
             self.stage, self.first = progress.stage, (n_rows, perf_counter())
-        speed = (n_rows - self.first[0]) / max(perf_counter() - self.first[1], 1e-9)
-        state = f"{n_rows:,} rows, {speed:,.0f} per second, "
-        if progress.stage == "training":
-            state += f"{progress.n_representatives} representatives, cost {progress.cost:,}, "
-        description = "Training" if progress.stage == "training" else "Scoring held-out rows"
-        self.bar.update(self.task, description=description, completed=n_rows, state=f"{state}left")
+        text = f"{_STAGES[progress.stage]}: {n_rows:,} of {n_in_all:,} rows"
+        self.bar.update(self.task, description=text, completed=n_rows)
+        if not self.console.is_terminal and perf_counter() - self.last_line >= _SECONDS_PER_LINE:
+            self.last_line = perf_counter()
+            share = n_rows / max(n_in_all, 1)
+            self.console.print(f"{text}, {share:.0%}{self._time_left(n_rows, n_in_all)}")
         if self.signal:
             raise Stopped(self.signal)
+
+    def _time_left(self, n_rows: int, n_in_all: int) -> str:
+        n_before, start = self.first
+        if n_rows == n_before:
+            return ""
+        seconds = (perf_counter() - start) * (n_in_all - n_rows) / (n_rows - n_before)
+        return f", {timedelta(seconds=round(seconds))} left"
 
     def say(self, text: str) -> None:
         """Show what is being done, which Ctrl-C ends at once."""
         self.stage = ""
-        self.bar.reset(self.task, total=None, description=text, state="")
+        self.bar.reset(self.task, total=None, description=text)
+        if not self.console.is_terminal:
+            self.console.print(text)
+
+
+class _TimeLeft(TimeRemainingColumn):
+    """The time left, in words."""
+
+    def render(self, task: Any) -> Text:
+        """Return the time left."""
+        return Text(f"{super().render(task)} left") if task.total else Text("")
+
+
+def column_table(columns: Sequence[ColumnReport]) -> Table:
+    """Return a table of the types, contents and notes of columns."""
+    table = Table("column", "type", title="What was understood", title_justify="left")
+    table.add_column("distinct", justify="right")
+    table.add_column("missing", justify="right")
+    table.add_column("example", overflow="fold")
+    table.add_column("notes", overflow="fold")
+    for name, column_type, n_distinct, n_missing, example, notes in columns[:_MAX_COLUMNS]:
+        counts = ("", "") if column_type == "left out" else (f"{n_distinct:,}", f"{n_missing:,}")
+        texts = (name or "(no name)", column_type, *counts, example, "; ".join(notes))
+        table.add_row(*map(Text, texts))
+    if len(columns) > _MAX_COLUMNS:
+        table.add_row(f"{len(columns) - _MAX_COLUMNS:,} more")
+    return table
 
 
 def print_results(console: Console, trained: StreamedModel, seconds: float) -> None:
@@ -131,8 +195,8 @@ def summary(model: StreamedModel, seconds: float) -> str:
     lines.append(f"Cost: {ensemble.training_cost_.total:,} sample visits.")
     if model.n_scored:
         lines.append(f"Accuracy on rows not yet trained on: {model.accuracy:.3f}.")
-    if model.left_out:
-        lines.append(f"Left out: {listed(model.left_out)}.")
+    if model.n_unlabelled:
+        lines.append(f"{model.n_unlabelled:,} rows without a label were skipped.")
     return " ".join(lines)
 
 
@@ -223,15 +287,17 @@ class PredictionSummary:
 
     def __init__(self) -> None:
         self.totals: Counter[str] = Counter()
-        self.unseen: dict[str, UnseenCount] = {}
+        self.unseen: dict[str, Counter[str]] = {}  # rows by column and unknown category
         self.start = perf_counter()
 
     def add(self, part: Predictions) -> None:
         """Count some more rows."""
         self.totals.update(rows=len(part.classes), labelled=part.n_labelled)
         self.totals.update(correct=part.n_correct, unknown=part.n_unknown)
-        for name, unseen in part.unseen.items():
-            self.unseen.setdefault(name, UnseenCount()).add(unseen)
+        for name, counts in part.unseen.items():
+            known = self.unseen.setdefault(name, Counter())
+            for category, n_rows in counts.items():  # many categories must not fill the memory
+                known[category if len(known) < _MAX_COUNTED else ""] += n_rows
 
     def speed(self) -> str:
         """Return the number of rows so far and the rows per second."""
@@ -246,4 +312,14 @@ class PredictionSummary:
             parts.append(f"Accuracy on the {n_labelled:,} rows with a label: {share:.4f}.")
         if self.totals["unknown"]:
             parts.append(f"{self.totals['unknown']:,} labels are not a class of the model.")
-        return [" ".join(parts), *(f"{name}: {self.unseen[name]}." for name in self.unseen)]
+        return [" ".join(parts), *map(self._describe_unseen, self.unseen)]
+
+    def _describe_unseen(self, name: str) -> str:
+        counts = self.unseen[name]
+        plural = "category" if len(counts) == 1 else "categories"
+        shown = [repr(category[:_MAX_LENGTH_SHOWN]) for category in list(counts)[:_MAX_SHOWN]]
+        dots = ["..."] if len(counts) > _MAX_SHOWN else []
+        return (
+            f"{name}: {counts.total():,} rows with {len(counts):,} {plural} that the model does "
+            f"not know ({', '.join(shown + dots)})."
+        )

@@ -128,25 +128,35 @@ class Views:
         return self  # copies may share the cached views
 
 
-def fit_maps(maps: Sequence[Any], X: Any, seeds: Sequence[int]) -> list[Any]:
-    """Return seeded copies of ``maps``, fitted to ``X``; None stands for the rows themselves."""
+def fit_maps(maps: Sequence[Any], X: Any, seeds: Sequence[int], view: Any = None) -> list[Any]:
+    """Return seeded copies of ``maps``, fitted to ``X``; None stands for the rows themselves.
+
+    ``view`` is a fitted transformer that comes before each map, if there is one.
+    """
     fitted: list[Any] = []
-    logs = _standardized_logs(X) if any(isinstance(one, FourierMap) for one in maps) else []
+    before = [] if view is None else [view]
+    if view is not None:  # our own maps need the width only
+        are_ours = all(isinstance(one, FourierMap | str) for one in maps)
+        X = view.transform(X[:1] if are_ours else X)
+    logs = _standardized_logs(X, before) if any(isinstance(m, FourierMap) for m in maps) else []
     for one, seed in zip(maps, seeds, strict=True):
         if isinstance(one, FourierMap):
             fitted.append(make_pipeline(*logs, *_fit_fourier_features(one, X[:1], seed)))
+        elif isinstance(one, str):
+            fitted.append(view)
         else:
-            fitted.append(None if isinstance(one, str) else seeded(one, seed).fit(X))
+            own = seeded(one, seed).fit(X)
+            fitted.append(make_pipeline(*before, own) if before else own)
     for transformer in fitted:
         if hasattr(transformer, "set_output"):  # arrays, whatever is set globally
             transformer.set_output(transform="default")
     return fitted
 
 
-def _standardized_logs(X: Any) -> list[Any]:
-    """Return the fitted steps that the maps of ``"fourier"`` share."""
+def _standardized_logs(X: Any, view: list[Any]) -> list[Any]:
+    """Return the fitted steps that the maps of ``"fourier"`` share; a view is standardized."""
     logs = FunctionTransformer(signed_log, accept_sparse=True, feature_names_out="one-to-one")
-    return [Standardizer().fit(X), logs.fit(X[:1])]
+    return [*(view or [Standardizer().fit(X)]), logs.fit(X[:1])]
 
 
 def _fit_fourier_features(one: FourierMap, row: Any, seed: int) -> list[Any]:
@@ -199,7 +209,7 @@ def _steps(transformer: Any) -> tuple[Step, ...]:
         return tuple(step for part in inner for step in _steps(part))
     if known is RBFSampler:
         return (partial(fourier_waves, transformer),)
-    if known is Standardizer:
+    if hasattr(transformer, "standardized"):
         return (transformer.standardized,)
     if known is FourierFeatures:
         return (partial(fourier_waves, transformer.sampler_, compiled=True),)

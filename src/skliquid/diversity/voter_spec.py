@@ -49,17 +49,25 @@ class VoterSpec:
         sample: Sample | None,
         rng: np.random.Generator,
         names: Sequence[str] = (),
+        view: Any = None,
     ) -> "VoterSpec":
-        """Draw the specification; feature maps are fitted to ``X``."""
+        """Draw the specification; feature maps are fitted to ``X``.
+
+        Where ``X`` has codes of categories, voters with ``CodedCategories`` see them, and others
+        see ``X`` through ``view``.
+        """
         keys = names or [str(k) for k in range(len(estimators))]
-        maps, maps_by_estimator = maps_by_name(diversity.feature_maps, keys)
+        feature_maps = diversity.feature_maps
+        if view is not None:
+            feature_maps = _maps_of_tables(feature_maps, keys, estimators)
+        maps, maps_by_estimator = maps_by_name(feature_maps, keys)
         seed, *seeds_of_maps = rng.integers(2**31 - 1, size=1 + len(maps)).tolist()
         return cls(
             estimators,
             seeds,
             params=_draw_params(diversity.param_distributions, keys, len(seeds), seed),
             subspaces=draw_subspaces(len(seeds), X.shape[1], max_features, rng),
-            maps=fit_maps(maps, X, seeds_of_maps),
+            maps=fit_maps(maps, X, seeds_of_maps, view),
             sample=sample,
             maps_by_estimator=maps_by_estimator,
             names=names,
@@ -87,7 +95,13 @@ class VoterSpec:
 
     def voters(self) -> list[Any]:
         """Return the voters, not fitted."""
-        return copies_of(self.estimators, self.seeds, self.params)
+        voters = copies_of(self.estimators, self.seeds, self.params)
+        if self.subspaces is not None:
+            for voter, one in enumerate(voters):
+                if _sees_codes(one) and self._map_of(voter) is None:
+                    coded = one.categorical_features.among(self.subspaces[voter])
+                    one.categorical_features = coded
+        return voters
 
     def check_voters(self, *, only_estimators: bool = False) -> None:
         """Raise if a parameter of a voter, or only of an estimator, is invalid."""
@@ -130,6 +144,21 @@ class VoterSpec:
             return [slice(None)] * len(voters)
         maps = zip(voters, self.maps_of(voters), strict=True)
         return [self.subspaces[v] if place is None else slice(None) for v, place in maps]
+
+
+def _maps_of_tables(
+    maps: Any, names: Sequence[str], estimators: Sequence[Any]
+) -> dict[str, list[Any]]:
+    """Return the maps of each estimator; those that cannot see codes have one at least."""
+    by_name = {}
+    for name, estimator in zip(names, estimators, strict=True):
+        own = list((maps.get(name) if isinstance(maps, Mapping) else maps) or [])
+        by_name[name] = own if own or _sees_codes(estimator) else ["passthrough"]
+    return by_name
+
+
+def _sees_codes(estimator: Any) -> bool:
+    return hasattr(getattr(estimator, "categorical_features", None), "among")
 
 
 def _draw_params(

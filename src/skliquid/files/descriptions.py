@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import inf
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -152,7 +152,8 @@ def describe_estimator(
             _check_default(cls, other, values[other])
         stored = {k: values[k] for k in params}
         if fitted is not None:
-            before = vars(cls(**values)).keys()
+            cached = {k for k in vars(estimator) if isinstance(getattr(cls, k, 0), cached_property)}
+            before = vars(cls(**values)).keys() | cached
             stored |= {k: v for k, v in sorted(vars(estimator).items()) if k not in before}
         return stored
 

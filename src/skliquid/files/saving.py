@@ -81,7 +81,7 @@ def load(path: str | PathLike[str]) -> Any:
 
 def _declare_parts() -> None:
     """Import the modules whose parts a file may hold."""
-    for name in ("skliquid.ensemble", "skliquid.tables.tabular", "skliquid.streams.model"):
+    for name in ("skliquid.ensemble", "skliquid.streams.model"):
         with suppress(ImportError):  # streams need an extra
             import_module(name)
 

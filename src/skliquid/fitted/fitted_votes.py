@@ -35,6 +35,7 @@ from skliquid.diversity import VoterSpec
 from skliquid.mechanisms import MECHANISMS, Mechanism, as_mechanism
 from skliquid.mechanisms.vote_weights import checked_weights
 from skliquid.pools.importances import mean_importances
+from skliquid.tables.table_encoder import TableEncoder
 from skliquid.training import Rules, Training
 from skliquid.validation.input import check_classes, check_has_classes
 from skliquid.validation.parameters import Constraint, has_methods, one_of, positive_integer, share
@@ -88,6 +89,7 @@ class FittedVotes(ABC):
     mechanism: Any
     voting: str
     n_features_in_: int
+    encoder_: TableEncoder | None = None
     n_jobs: int | None = None
     _fitted = Fitted()
     _way_to_fit = "call fit or partial_fit"
@@ -106,7 +108,7 @@ class FittedVotes(ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -126,7 +128,7 @@ class FittedVotes(ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -141,7 +143,7 @@ class FittedVotes(ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -160,7 +162,7 @@ class FittedVotes(ABC):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             The rows.
 
         Returns
@@ -241,9 +243,15 @@ class FittedVotes(ABC):
         """
         training = self._trained("feature_importances_")
         voters = training.pool.estimators(training.graph.representatives)
-        return mean_importances(
-            voters, self.estimators_features_, self.estimator_weights_.tolist(), self.n_features_in_
-        )
+        features, weights = self.estimators_features_, self.estimator_weights_.tolist()
+        importances = mean_importances(voters, features, weights, self._n_columns)
+        encoder = self.encoder_
+        return importances if encoder is None else encoder.importances_of_columns(importances)
+
+    @property
+    def _n_columns(self) -> int:
+        """Number of columns of the rows that voters see; of tables they are encoded."""
+        return self.n_features_in_ if self.encoder_ is None else self.encoder_.n_output_columns
 
     @property
     def delegation_graph_(self) -> DelegationGraph:

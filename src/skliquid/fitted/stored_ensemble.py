@@ -22,6 +22,7 @@ from skliquid.delegation.voter_pool import VoterState
 from skliquid.diversity import FeatureMap, VoterSpec
 from skliquid.fitted.fitted_votes import Fitted
 from skliquid.pools import pool_for
+from skliquid.tables.table_encoder import TableEncoder
 from skliquid.training import Training
 from skliquid.validation.limits import MAX_THREADS
 
@@ -80,6 +81,7 @@ class StoredEnsemble:
     counts: ClassCounts
     spec: VoterSpec | None
     training: StoredTraining | None
+    encoder: TableEncoder | None = None
 
     @classmethod
     def of(cls, ensemble: Any) -> "StoredEnsemble":
@@ -101,6 +103,7 @@ class StoredEnsemble:
             fitted.counts,
             fitted.spec,
             None if training is None else StoredTraining.of(training, fitted.kept),
+            ensemble.encoder_,
         )
 
     def restore(self, ensemble: Any) -> None:
@@ -111,6 +114,10 @@ class StoredEnsemble:
         require(self.dtype is None or self.dtype.kind == "f", "rows of floating-point numbers")
         inputs = {"n_features_in_": self.n_features, "feature_names_in_": self.feature_names}
         vars(ensemble).update({k: value for k, value in inputs.items() if value is not None})
+        ensemble.encoder_ = self.encoder
+        if self.encoder is not None:
+            is_same = self.encoder.inputs.get("n_features_in_") == self.n_features
+            require(is_same, "an encoder of its features")
         require(
             (self.training is None) == (self.spec is None), "voters with a training, or neither"
         )
@@ -128,7 +135,7 @@ class StoredEnsemble:
         require(classes is not None and self.n_features is not None, "classes and features")
         assert classes is not None
         self._check_voters(stored, len(spec.seeds))
-        widths = [None if one is None else _width(one, self.n_features) for one in spec.maps]
+        widths = [None if one is None else _width(one, self._n_columns) for one in spec.maps]
         for state in stored.voters:
             voters = state.voters.tolist()
             for position, place in enumerate(spec.maps_of(voters)):
@@ -138,12 +145,17 @@ class StoredEnsemble:
         return stored.with_pool(pool, spec)
 
     @property
+    def _n_columns(self) -> int | None:
+        """Number of columns that the ensemble sees."""
+        return self.n_features if self.encoder is None else self.encoder.n_output_columns
+
+    @property
     def _n_seen(self) -> int | None:
         """Number of features that a voter without a feature map sees."""
         subspaces = None if self.spec is None else self.spec.subspaces
         if subspaces is None:
-            return self.n_features
-        is_valid = subspaces.size and subspaces.max() < (self.n_features or 0)
+            return self._n_columns
+        is_valid = subspaces.size and subspaces.max() < (self._n_columns or 0)
         require(is_valid, "voters that see features that exist")
         return int(subspaces.shape[1])
 
@@ -168,8 +180,9 @@ class StoredEnsemble:
 
     def _check_prediction(self, ensemble: Any, training: Training) -> None:
         """Raise unless the ensemble predicts; a row of zeros is tried if it is not too long."""
-        if ensemble.n_features_in_ <= _MAX_COLUMNS_TRIED:
-            row = np.zeros((1, ensemble.n_features_in_), dtype=self.dtype)
+        width = self._n_columns or 0
+        if width <= _MAX_COLUMNS_TRIED:
+            row = np.zeros((1, width), dtype=self.dtype)
             found = ensemble._probabilities(training, row)
             is_valid = found.shape == (1, len(ensemble.classes_)) and np.isfinite(found).all()
             require(is_valid, "finite probabilities")

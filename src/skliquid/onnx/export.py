@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto
-from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,13 +14,13 @@ from skliquid.fitted.fitted_votes import FittedVotes
 from skliquid.onnx.graph_builder import Graph, Tensor
 from skliquid.onnx.scikit_learn_nodes import is_exported, probability_nodes, transform, votes
 from skliquid.onnx.table_nodes import (
-    encode_array,
     encode_categories,
     encode_category_table,
     encode_table,
+    has_codes,
 )
 from skliquid.pruned import PrunedEnsemble, fitted_voters
-from skliquid.tables.tabular import TableEncoder
+from skliquid.tables.table_encoder import TableEncoder
 
 _DTYPES: dict[str, Any] = {"float64": np.float64, "float32": np.float32}
 
@@ -37,9 +36,10 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> ModelProto:
     Parameters
     ----------
     model : LiquidEnsembleClassifier, PrunedEnsemble, tree voter, Pipeline or StreamedModel
-        Fitted. Voters are linear or made of trees, and see the rows as they are or through feature
-        maps that are listed on the page about ONNX. A pipeline ends with such a model, and may
-        begin with scalers or with the encoder of :func:`~skliquid.tabular_pipeline`.
+        Fitted, to numbers or to a table of numbers and categories. Voters are linear or made of
+        trees, and see the rows as they are or through feature maps that are listed on the page
+        about ONNX. A pipeline ends with such a model, and may begin with scalers or with a
+        :class:`~skliquid.TableEncoder`.
     dtype : {"float64", "float32"}, default="float64"
         The type of ``X``. The model predicts as ``model`` does for rows of this type.
 
@@ -61,7 +61,7 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> ModelProto:
         raise ValueError(
             f"dtype must be {' or '.join(map(repr, _DTYPES))}: got {dtype!r}. Choose one of them."
         )
-    pipeline = getattr(model, "pipeline", model)  # that of a StreamedModel
+    pipeline = getattr(model, "ensemble", model)  # that of a StreamedModel
     steps, final = _split(pipeline)
     _check_model(pipeline, final)
     graph = Graph()
@@ -108,26 +108,24 @@ def _check_model(pipeline: Any, final: Any) -> None:
 
 def _rows(graph: Graph, steps: list[Any], model: Any, dtype: Any) -> Tensor:
     """Return the rows that the model sees, after the steps before it."""
-    types = (getattr(steps[0], "kw_args", None) or {}).get("column_types") if steps else None
-    if types:  # the first step of a StreamedModel
-        steps = steps[1:]
-    if steps and isinstance(steps[0], TableEncoder | ColumnTransformer):
-        booleans = [name for name, column_type in (types or {}).items() if column_type == "boolean"]
-        rows, steps = _encode(graph, steps[0], booleans, dtype), steps[1:]
-    elif not steps and getattr(model, "coder", None) and hasattr(model, "feature_names_in_"):
+    encoder = getattr(model, "encoder_", None)
+    if steps and encoder is not None:
+        raise ValueError(
+            "to_onnx supports tables as the input of a model: got a step before an ensemble with "
+            "an encoder. Fit the ensemble to the table, or put a TableEncoder first."
+        )
+    if steps and isinstance(steps[0], TableEncoder):
+        rows, steps = transform(encode_table(graph, steps[0]), steps[0].view_), steps[1:]
+    elif encoder is not None:
+        rows = encode_table(graph, encoder)
+        return rows if encoder.gives_codes else transform(rows, encoder.view_)
+    elif not steps and has_codes(model) and hasattr(model, "feature_names_in_"):
         return encode_category_table(graph, model)
     else:
         rows = _array_input(graph, (steps or [model])[0], dtype)
     for step in steps:
         rows = transform(rows, step)
     return encode_categories(rows, model)
-
-
-def _encode(graph: Graph, step: Any, booleans: list[Any], dtype: Any) -> Tensor:
-    encoder = step.encoder_ if isinstance(step, TableEncoder) else step
-    if hasattr(encoder, "feature_names_in_"):
-        return encode_table(graph, encoder, booleans)
-    return encode_array(_array_input(graph, encoder, dtype), encoder)
 
 
 def _array_input(graph: Graph, first: Any, dtype: Any) -> Tensor:
@@ -158,7 +156,8 @@ def _vote_shares(rows: Tensor, ensemble: Any) -> Tensor:
 def _groups(rows: Tensor, ensemble: Any) -> dict[Any, list[tuple[Any, float]]]:
     """Return representatives and vote weights, in groups whose votes are computed together."""
     groups: dict[Any, list[tuple[Any, float]]] = {}
-    is_pruned, everything = isinstance(ensemble, PrunedEnsemble), np.arange(ensemble.n_features_in_)
+    is_pruned = isinstance(ensemble, PrunedEnsemble)
+    everything = np.arange(ensemble._n_columns)  # noqa: SLF001 (of the encoded table)
     members, _ = ensemble.voters() if is_pruned else fitted_voters(ensemble)
     for member, weight in zip(members, ensemble.vote_weights_.tolist(), strict=True):
         steps, voter = _split(member.estimator)

@@ -1,94 +1,50 @@
 """Tables: one input per column, encoded tables, and categories as codes."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.compose import ColumnTransformer
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder
 
 from skliquid.onnx.graph_builder import Graph, Tensor
-from skliquid.onnx.scikit_learn_nodes import transform
-from skliquid.tables.table_columns import as_numbers, as_text
+from skliquid.tables.column_encoders import OTHER, Codes, Numbers
+from skliquid.tables.table_encoder import TableEncoder
 
 _MISSING = ""  # ONNX has texts, but no missing ones
 _OUTPUTS = ("label", "probabilities")
-_FIRST_STEPS = {"numbers": as_numbers, "categories": as_text}
-_NOT_SUPPORTED = {
-    "dates": "dates",
-    "classes": "more than 50 categories",
-    "spelling": "more than 50 categories",
-    "words": "texts",
-}
-_SPELLINGS = {
-    **dict.fromkeys(("false", "FALSE", "0"), "False"),
-    **dict.fromkeys(("true", "TRUE", "1"), "True"),
-}
 
 
-def encode_table(graph: Graph, encoder: ColumnTransformer, booleans: Collection[Any]) -> Tensor:
-    """Return the numbers that ``encoder`` makes of a table.
-
-    ``booleans`` are the names of columns that are known to hold nothing else.
-    """
-    names, parts = encoder.feature_names_in_.tolist(), []
-    for part, transformer, columns in encoder.transformers_:
-        if not len(columns) or part == "remainder":
-            continue
-        used = [names[k] if isinstance(k, int) else k for k in columns]
-        _check_part(part, transformer, used)
-        if part == "numbers":
-            numbers = _concat([_column_input(graph, name, np.float64) for name in used])
-            parts.append(transform(numbers, transformer[1:]))
+def encode_table(graph: Graph, encoder: TableEncoder) -> Tensor:
+    """Return the encoding of a table, in which categories are codes, from one input per column."""
+    columns = []
+    for column in (column for column in encoder.columns_ if column.encoders):
+        (first, *others), name = column.encoders, column.name
+        if others or not isinstance(first, Numbers | Codes):
+            raise ValueError(
+                "to_onnx supports tables of numbers, booleans and up to 62 categories per column: "
+                f"got a {column.column_type} in {name!r} that is encoded otherwise. Leave this "
+                "column out, or turn it into numbers before."
+            )
+        if isinstance(first, Numbers):
+            columns.append(_column_input(graph, name, np.float64))
         else:
-            parts.extend(_one_hot(graph, used, transformer[-1], booleans))
-    return _concat(parts)
+            columns.append(_codes(graph, name, first))
+    return _concat(columns)
 
 
-def encode_array(rows: Tensor, encoder: ColumnTransformer) -> Tensor:
-    """Return the numbers that ``encoder`` makes of an array."""
-    (part, transformer, columns), *_ = encoder.transformers_
-    _check_part(part, transformer, columns)
-    return transform(rows.columns(columns), transformer[1:])
+def _codes(graph: Graph, name: Any, encoder: Codes) -> Tensor:
+    """Return the codes of a column of categories."""
+    missing = OTHER if encoder.missing_is_other else np.nan
+    return _text_codes(graph, name, encoder.known, OTHER, missing)
 
 
-def _check_part(part: str, transformer: Any, columns: Sequence[Any]) -> None:
-    is_pipeline = isinstance(transformer, Pipeline) and part in _FIRST_STEPS
-    if is_pipeline and getattr(transformer[0], "func", None) is _FIRST_STEPS[part]:
-        return
-    what = _NOT_SUPPORTED.get(part, f"the transformer {part!r}, {type(transformer).__name__},")
-    raise ValueError(
-        "to_onnx supports tables of numbers, booleans and up to 50 categories per column, as "
-        f"tabular_pipeline encodes them: got {what} in {', '.join(map(repr, columns))}. Leave "
-        "these columns out, or turn them into numbers before."
-    )
-
-
-def _one_hot(
-    graph: Graph, names: Sequence[Any], encoder: OneHotEncoder, booleans: Collection[Any]
-) -> list[Tensor]:
-    """Return columns of zeros and ones for each column of categories."""
-    parts = []
-    columns = zip(names, encoder.categories_, encoder.infrequent_categories_, strict=True)
-    for name, known, infrequent in columns:
-        rare = [] if infrequent is None else infrequent.tolist()
-        frequent = [category for category in known.tolist() if category not in rare]
-        codes: dict[Any, int] = {category: k for k, category in enumerate(frequent)}
-        codes |= dict.fromkeys(rare, len(frequent))
-        if name in booleans:
-            others = {other: codes[text] for other, text in _SPELLINGS.items() if text in codes}
-            codes = others | codes
-        # unknown categories have the column of the rare ones, or else none
-        table = graph.constant(np.eye(len(frequent) + 1)[:, : len(frequent) + bool(rare)])
-        found = _text_codes(graph, name, codes, float(len(frequent)))
-        parts.append(table.op("Gather", found.cast(np.int64).op("Reshape", np.array([-1]))))
-    return parts
+def has_codes(voter: Any) -> bool:
+    """Return whether a voter codes categories itself."""
+    return hasattr(getattr(voter, "coder", None), "codes")
 
 
 def encode_categories(rows: Tensor, voter: Any) -> Tensor:
     """Return rows in which numbers that are categories have the codes of ``voter``."""
-    if getattr(voter, "coder", None) is None:
+    if not has_codes(voter):
         return rows
     codes = voter.coder.codes
     columns = range(voter.n_features_in_)
@@ -101,7 +57,7 @@ def encode_category_table(graph: Graph, voter: Any) -> Tensor:
     for k, name in enumerate(voter.feature_names_in_.tolist()):
         codes = voter.coder.codes.get(k)
         if codes is not None and all(isinstance(category, str) for category in codes):
-            columns.append(_text_codes(graph, name, codes, np.nan))
+            columns.append(_text_codes(graph, name, codes, np.nan, np.nan))
         else:
             columns.append(_number_codes(_column_input(graph, name, np.float64), name, codes))
     return _concat(columns)
@@ -120,7 +76,9 @@ def _column_input(graph: Graph, name: Any, dtype: Any) -> Tensor:
     return graph.input(str(name), dtype, 1)
 
 
-def _text_codes(graph: Graph, name: Any, codes: Mapping[Any, int], unknown: float) -> Tensor:
+def _text_codes(
+    graph: Graph, name: Any, codes: Mapping[str, float], unknown: float, missing: float
+) -> Tensor:
     """Return the codes of a column of texts, in which an empty text is a missing one."""
     if _MISSING in codes:
         raise ValueError(
@@ -131,9 +89,9 @@ def _text_codes(graph: Graph, name: Any, codes: Mapping[Any, int], unknown: floa
     found = _column_input(graph, name, object).op(
         "LabelEncoder",
         domain="ai.onnx.ml",
-        keys_strings=[_MISSING if text is None else text for text in codes],
-        values_floats=[float(code) for code in codes.values()],
-        default_float=unknown,
+        keys_strings=[*codes, _MISSING],
+        values_floats=[*map(float, codes.values()), float(missing)],
+        default_float=float(unknown),
     )
     return found.cast(np.float64)
 

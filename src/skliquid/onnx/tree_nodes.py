@@ -25,6 +25,10 @@ class ArrayTree(NamedTuple):
     values: NDArray[Any]  # one row per leaf
 
 
+N_CODES = native.MISSING_BIN
+"""The codes that a column of an encoded table may have."""
+
+
 def padded_trees(voters: Sequence[Any]) -> list[ArrayTree]:
     """Return the same number of trees for each voter, some with zeros in their only leaf."""
     forests = [_trees(voter) for voter in voters]
@@ -44,7 +48,8 @@ def _trees(voter: Any) -> list[ArrayTree]:
             f"that list a few of many classes: got {trees.n_outputs}. Use linear voters or boosted "
             "trees, or save the model with skliquid.save."
         )
-    n_categories = {} if coder is None else {k: len(codes) for k, codes in coder.codes.items()}
+    codes = getattr(coder, "codes", dict.fromkeys(range(trees.n_columns), range(N_CODES)))
+    n_categories = {column: len(own) for column, own in codes.items()}
     return [_grown_tree(tree, trees.n_outputs, n_categories) for tree in trees.trees]
 
 

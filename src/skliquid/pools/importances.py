@@ -54,7 +54,7 @@ def importances_of(voter: Any) -> Floats | None:
     \omega_{jk}^2}`. For coefficients of the features themselves, this derivative is :math:`|c_j|`.
     """
     *maps, last = _steps(voter)
-    if any(not (_is_one_to_one(step) or _is_fourier(step)) for step in maps):
+    if any(not (_is_one_to_one(step) or _is_fourier(step) or _is_view(step)) for step in maps):
         return None
     if hasattr(last, "feature_importances_"):
         own: Floats = np.asarray(last.feature_importances_, dtype=np.float64)
@@ -67,7 +67,7 @@ def importances_of(voter: Any) -> Floats | None:
         if _is_fourier(step):
             coef = _through_fourier(step, coef)
     sizes: Floats = np.abs(coef).mean(axis=0)
-    return sizes
+    return maps[0].importances(sizes) if maps and _is_view(maps[0]) else sizes
 
 
 def _steps(voter: Any) -> list[Any]:
@@ -80,6 +80,10 @@ def _steps(voter: Any) -> list[Any]:
 def _is_one_to_one(step: Any) -> bool:
     is_function = isinstance(step, FunctionTransformer) and step.feature_names_out == "one-to-one"
     return is_function or isinstance(step, OneToOneFeatureMixin)
+
+
+def _is_view(step: Any) -> bool:
+    return hasattr(step, "importances")  # the numeric view of an encoded table
 
 
 def _is_fourier(step: Any) -> bool:

@@ -15,7 +15,7 @@ from skliquid.delegation.storable import Array, require, storable
 from skliquid.delegation.voter_pool import VoterPool, VoterState
 from skliquid.pools.predictions import DispatchingPool
 from skliquid.pools.sampled_pool import index_weights
-from skliquid.voters import RecentRows, TreeVoter, grow
+from skliquid.voters import CodedCategories, RecentRows, TreeVoter, grow
 from skliquid.voters.binning import BinnedRows
 
 _SHARED = ("categorical_features", "class_weight", "max_rows")
@@ -62,8 +62,11 @@ class TreePool(DispatchingPool):
             return f"{type(estimator).__name__}"
         if estimator.class_weight is not None:
             return f"class_weight={estimator.class_weight!r}"
-        is_by_type = estimator.categorical_features in (None, "from_dtype")
-        return None if is_by_type else f"categorical_features={estimator.categorical_features!r}"
+        chosen = estimator.categorical_features
+        if isinstance(chosen, CodedCategories) or chosen is None:
+            return None
+        is_by_type = isinstance(chosen, str) and chosen == "from_dtype"
+        return None if is_by_type else f"categorical_features={chosen!r}"
 
     @classmethod
     def sharing_key(cls, estimator: Any) -> Any:
@@ -201,7 +204,10 @@ class TreePool(DispatchingPool):
         """Return rows in bins, with the weights of ``voters`` if each has its own."""
         if weights is not None and weights.ndim == 2 and len(weights) > 1:
             weights = weights[voters]
-        return BinnedRows.from_rows(X, y, weights, np.zeros(X.shape[1], np.bool_), self._n_threads)
+        chosen = self._unfitted[voters[0]].categorical_features
+        is_coded = isinstance(chosen, CodedCategories)
+        mask = chosen.is_categorical if is_coded else np.zeros(X.shape[1], np.bool_)
+        return BinnedRows.from_rows(X, y, weights, mask, self._n_threads)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "TreePool":
         twin = copy.copy(self)  # trees are replaced, never changed

@@ -6,7 +6,7 @@ Start reading in ``file_training``, with ``train_on``.
 from skliquid.validation.checks import missing_extra
 
 try:
-    import pandas as _pandas  # noqa: F401 (imported here, so that one place reports it as missing)
+    import duckdb as _duckdb  # noqa: F401 (imported here, so that one place reports it as missing)
     import pyarrow as _pyarrow  # noqa: F401 (the same)
 except ImportError as error:
     raise missing_extra("Reading files in increments", error.name, "stream") from error

@@ -1,7 +1,7 @@
 """File training: an ensemble from a file of any size; training can be stopped and resumed."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -12,17 +12,19 @@ from threadpoolctl import threadpool_limits
 
 from skliquid import __version__, presets
 from skliquid.ensemble import LiquidEnsembleClassifier
-from skliquid.files.atomic_write import remove_leftovers
-from skliquid.files.container import ModelFileError
-from skliquid.files.saving import digest, serialize, write
+from skliquid.files.checkpoint import hash_settings, load_checkpoint, reserve
+from skliquid.files.saving import serialize, write
 from skliquid.mechanisms import JustFastEnough
-from skliquid.streams.column_types import ColumnType
-from skliquid.streams.csv_dialect import GivenDialect
-from skliquid.streams.file_increments import SAMPLE_SIZE, Increments, check_integer, increments_from
-from skliquid.streams.file_paths import check_output, data_paths
-from skliquid.streams.lock import check_owner, file_lock
-from skliquid.streams.model import StreamedModel, load_model
+from skliquid.sources.file_paths import data_paths
+from skliquid.streams.file_increments import Increments, check_integer, increments_from
+from skliquid.streams.model import StreamedModel
+from skliquid.tables.column_report import ColumnReport, describe_columns
+from skliquid.tables.text_values import similar_labels
 from skliquid.validation.parameters import check_no_budget
+from skliquid.validation.user_warnings import warn_user
+
+MAX_CELLS = 2**24
+"""Data with more rows x columns are trained on in increments; others are read whole."""
 
 _MAX_SCORES = 100
 _NO_EFFECT = ("n_jobs", "on_interrupt", "verbose")  # on the bits of an ensemble
@@ -36,21 +38,23 @@ class Progress(NamedTuple):
     n_representatives: int
     cost: int  # in sample visits
     accuracy: float  # as in StreamedModel
-    stage: Literal["training", "scoring"] = "training"
+    stage: Literal["fitting", "training", "scoring"]  # whole, in increments, held-out rows
+    columns: Sequence[ColumnReport]  # of all rows, or of the first increment
 
 
 Report: TypeAlias = Callable[[Progress], None]
 
 
 def train_on(
-    path: str | PathLike[str],
+    source: str | PathLike[str],
     *,
     target: str,
     ensemble: LiquidEnsembleClassifier | None = None,
+    online: bool | None = None,
     increment_size: int | None = None,
     classes: Sequence[Any] | None = None,
-    column_types: Mapping[str, ColumnType] | None = None,
-    sample_size: int = SAMPLE_SIZE,
+    column_types: Mapping[str, str] | None = None,
+    missing_values: Collection[str] = (),
     test_size: float = 0.0,
     separator: str | None = None,
     decimal: str | None = None,
@@ -61,25 +65,50 @@ def train_on(
     every: int = 100,
     report: Report | None = None,
 ) -> StreamedModel:
-    """Return an ensemble trained in one pass over a file or folder, however large.
+    """Return an ensemble trained on a file, a folder or a query, however large.
+
+    Data of at most 2**24 cells are read whole: the ensemble is that of ``ensemble.fit``. Larger
+    data are trained on in one pass, increment by increment, by ``ensemble.partial_fit``.
 
     Parameters
     ----------
-    path, target, classes, column_types, sample_size, separator, decimal, encoding
-        The data, as in :func:`increments_from`.
-    test_size : float, default=0.0
-        Share of the rows to hold out, lowered so that they are about 10,000 at most. They are never
-        trained on, and score the final ensemble: ``model.test_accuracy`` and ``model.confusion``.
+    source : str or path
+        A Parquet, CSV or TSV file, a folder of such files, taken in the order of their names, or a
+        query of DuckDB that begins with SELECT, WITH or FROM and names files.
+    target : str
+        The column that holds the classes: text, integers or booleans. Rows without a label are
+        skipped.
     ensemble : LiquidEnsembleClassifier, default=None
-        The ensemble; a copy of it is trained. None means the defaults. ``delegation_rate="auto"``
-        is just fast enough to reach ``n_final`` at the end of the data.
+        The ensemble; a copy of it is trained. None means the defaults. In increments,
+        ``delegation_rate="auto"`` is just fast enough to reach ``n_final`` at the end of the data.
+    online : bool, default=None
+        Whether to train in increments; None means only if there are more than 2**24 cells.
     increment_size : int, default=None
         Number of rows between delegations; None means the ensemble's, or, if that is ``"auto"``,
-        as in :func:`increments_from`.
+        as in ``fit``, or in increments as in :func:`increments_from`.
+    classes : sequence, default=None
+        All labels that may occur; None means those of the target.
+    column_types : mapping from str to str, default=None
+        Types of columns that differ from those in the data, such as ``{"zip": "category"}``:
+        ``"number"``, ``"category"``, ``"text"``, ``"date"``, ``"left out"``, or ``"id"`` for a
+        column that is left out, and kept beside predictions.
+    missing_values : collection of str, default=()
+        Texts that are missing values, besides the usual ones.
+    test_size : float, default=0.0
+        Share of the rows of each class to hold out; at most about 10,000 rows in all.
+        They are never trained on, and score the final ensemble: ``model.test_accuracy`` and
+        ``model.confusion``.
+    separator : str, default=None
+        The separator of CSV files; None finds a comma, semicolon, tab or vertical bar in each.
+    decimal : {".", ","}, default=None
+        The decimal mark of CSV files; None finds decimal commas where the separator is not a comma.
+    encoding : str, default=None
+        The encoding of CSV files, such as ``"latin-1"``; None finds UTF-8, cp1252, UTF-16, and
+        UTF-32 with a byte order mark.
     checkpoint : str or path, default=None
-        A file with the unfinished model, written regularly. During training, a file with the same
-        name and ``.lock`` names the process that writes it, and no other training can. If the
-        checkpoint exists, ``resume`` or ``restart`` must be True.
+        A file with the unfinished model, written regularly when training in increments. During
+        training, a file with the same name and ``.lock`` names the process that writes it, and no
+        other training can. If the checkpoint exists, ``resume`` or ``restart`` must be True.
     resume : bool, default=False
         Whether to resume training from the checkpoint, if it exists. It then ends with the same
         bits as if it had never stopped. The checkpoint must belong to the user.
@@ -88,13 +117,14 @@ def train_on(
     every : int, default=100
         Number of increments between checkpoints.
     report : callable, default=None
-        Called with the ``Progress`` after each increment, and after each batch of held-out rows. An
-        exception that it raises ends the training, after a checkpoint has been written.
+        Called with the ``Progress`` after each increment and after each batch of held-out rows; for
+        data that are read whole, before and after ``fit``. An exception that it raises ends the
+        training, in increments after a checkpoint has been written.
 
     Returns
     -------
     model : StreamedModel
-        The ensemble and the encoding of the columns.
+        The ensemble, and how to read other files for it.
 
     Examples
     --------
@@ -106,10 +136,10 @@ def train_on(
     >>> ill = np.where(people["age"] + rng.normal(0, 5, 4000) > 60, "yes", "no")
     >>> people.assign(ill=ill).to_csv(file, index=False)
     >>> ensemble = LiquidEnsembleClassifier(n_estimators=20, n_final=3, random_state=0)
-    >>> model = train_on(file, target="ill", ensemble=ensemble, increment_size=100)
-    >>> len(model.ensemble.estimators_), model.accuracy > 0.9
+    >>> model = train_on(file, target="ill", ensemble=ensemble, test_size=0.1)
+    >>> len(model.ensemble.estimators_), model.test_accuracy > 0.9
     (3, True)
-    >>> model.pipeline.predict(pd.DataFrame({"age": [20, 90], "town": ["a", "c"]})).tolist()
+    >>> model.ensemble.predict(pd.DataFrame({"age": [20, 90], "town": ["a", "c"]})).tolist()
     ['no', 'yes']
     """
     check_integer("every", every, like=100)
@@ -117,26 +147,46 @@ def train_on(
     if increment_size is None and prototype.increment_size != "auto":
         increment_size = prototype.increment_size
     file = None if checkpoint is None else Path(checkpoint)
-    _check_resume(file, resume=resume, restart=restart)
-    with _reserve(file, path, may_exist=resume or restart) if file else nullcontext():
+    if resume and (restart or file is None):
+        raise ValueError(
+            f"resume must go with a checkpoint and without restart: got checkpoint={file}, "
+            f"restart={restart}. Leave out one of resume and restart, or name a checkpoint."
+        )
+    with (
+        nullcontext()
+        if file is None
+        else reserve(file, data_paths(source), may_exist=resume or restart)
+    ):
         increments = increments_from(
-            path,
+            source,
             target=target,
             increment_size=increment_size,
             classes=classes,
             column_types=column_types,
-            sample_size=sample_size,
+            missing_values=missing_values,
             test_size=test_size,
             separator=separator,
             decimal=decimal,
             encoding=encoding,
         )
-        model = _resume_or_create(prototype, increments, file, resume)
+        _warn_of_similar_classes(increments)
+        n_cells = increments.n_rows * (len(increments.column_types) + 1)
+        is_online = n_cells > MAX_CELLS if online is None else bool(online)
+        settings = _settings(prototype, increments, classes, is_online) if file else {}
+        if file and resume and file.exists():
+            model: StreamedModel = load_checkpoint(file, settings)
+        else:
+            model = _untrained(prototype, increments, is_online)
+            model.settings = settings
+            if file:
+                file.unlink(missing_ok=True)
         model.ensemble.n_jobs = prototype.n_jobs
-        increments.encoding = model.encoding
         report = report or (lambda _: None)
         with threadpool_limits(1, user_api="blas"):  # matrices are small, and threads only wait
-            _train(model, increments, file, every, report)
+            if is_online:
+                _train_online(model, increments, file, every, report)
+            else:
+                _train_whole(model, increments, increment_size, report)
             if test_size:
                 _score(model, increments, report)
     return model
@@ -146,8 +196,8 @@ def _check_ensemble(ensemble: LiquidEnsembleClassifier | None) -> LiquidEnsemble
     """Return the ensemble, or the default one, after checks that need no data."""
     if not isinstance(ensemble, LiquidEnsembleClassifier | None):
         raise TypeError(
-            f"ensemble must be a LiquidEnsembleClassifier: got {ensemble!r}. Columns are encoded "
-            "here, so give no pipeline."
+            f"ensemble must be a LiquidEnsembleClassifier: got {ensemble!r}. It encodes columns, "
+            "so give no pipeline."
         )
     prototype = LiquidEnsembleClassifier() if ensemble is None else ensemble
     check_no_budget(prototype.max_cost, prototype.max_seconds)
@@ -155,109 +205,97 @@ def _check_ensemble(ensemble: LiquidEnsembleClassifier | None) -> LiquidEnsemble
     return prototype
 
 
-def _check_resume(file: Path | None, *, resume: bool, restart: bool) -> None:
-    if resume and (restart or file is None):
-        raise ValueError(
-            f"resume must go with a checkpoint and without restart: got checkpoint={file}, "
-            f"restart={restart}. Leave out one of resume and restart, or name a checkpoint."
+def _warn_of_similar_classes(increments: Increments) -> None:
+    labels = [str(label) for label in increments.classes.tolist()]
+    for group in similar_labels(labels, np.ones(len(labels))):
+        warn_user(
+            f"Labels of the target {increments.target!r} differ only in case or spaces: "
+            f"{', '.join(map(repr, group))}. They are different classes; if they should not be, "
+            "correct the data."
         )
 
 
-@contextmanager
-def _reserve(file: Path, data: str | PathLike[str], *, may_exist: bool) -> Iterator[None]:
-    """Return a context in which no other training writes the checkpoint."""
-    check_output(file, data_paths(Path(data)), name="checkpoint")
-    with file_lock(file):
-        if file.exists() and not may_exist:
-            raise FileExistsError(
-                f"checkpoint must not exist without resume or restart: {file} is of an earlier "
-                "training. Give resume=True (--resume) to continue that training, or "
-                "restart=True (--restart) to discard it."
-            )
-        remove_leftovers(file)
-        yield
-
-
-def _resume_or_create(
-    prototype: LiquidEnsembleClassifier, increments: Increments, file: Path | None, resume: bool
+def _untrained(
+    prototype: LiquidEnsembleClassifier, increments: Increments, is_online: bool
 ) -> StreamedModel:
-    """Return the unfinished model in the checkpoint, or an untrained one."""
-    settings = _settings(prototype, increments) if file is not None else {}
-    if file is not None and resume and file.exists():
-        return _load_checkpoint(file, settings)
-    ensemble = clone(prototype).set_params(increment_size="auto")  # an increment at a time
-    if ensemble.delegation_rate == "auto":
-        n_final = presets.N_FINAL_RANGE[0] if ensemble.n_final == "auto" else ensemble.n_final
-        ensemble.delegation_rate = JustFastEnough(
-            ensemble.n_estimators, min(n_final, ensemble.n_estimators), max(len(increments), 1)
-        )
-    model = StreamedModel(
+    ensemble: LiquidEnsembleClassifier = clone(prototype)
+    if is_online:
+        ensemble.increment_size = "auto"  # an increment at a time
+        if ensemble.delegation_rate == "auto":
+            n_final = presets.N_FINAL_RANGE[0] if ensemble.n_final == "auto" else ensemble.n_final
+            n_voters = ensemble.n_estimators
+            ensemble.delegation_rate = JustFastEnough(
+                n_voters, min(n_final, n_voters), increments.n_with_rows
+            )
+    return StreamedModel(
         ensemble=ensemble,
-        encoding=increments.encoding,
         classes=increments.classes,
         target=increments.target,
         target_type=increments.target_type,
+        column_types=increments.column_types,
         chosen_types=dict(increments.files.chosen),
-        left_out=increments.left_out,
-        settings=settings,
+        missing_values=increments.files.missing_values,
+        left_out=list(increments.left_out),
+        n_unlabelled=increments.n_unlabelled,
     )
-    if file is not None:
-        file.unlink(missing_ok=True)
-    return model
 
 
-def _load_checkpoint(file: Path, settings: dict[str, str]) -> StreamedModel:
-    check_owner(file, parameter="checkpoint")
-    model = load_model(file, parameter="checkpoint")
-    for name, value in settings.items():
-        if model.settings.get(name) != value:
-            raise ValueError(
-                f"checkpoint must belong to the same data and settings: {name} has changed since "
-                f"{file} was written. Change it back, or start from scratch with restart=True "
-                "(--restart)."
-            )
-    return model
-
-
-def _settings(prototype: LiquidEnsembleClassifier, increments: Increments) -> dict[str, str]:
+def _settings(
+    prototype: LiquidEnsembleClassifier, increments: Increments, classes: Any, is_online: bool
+) -> dict[str, str]:
     """Return hashes of all settings and data on which the bits of a model depend."""
     settings = {k: v for k, v in prototype.get_params(deep=False).items() if k not in _NO_EFFECT}
+    files = increments.files
     settings |= {
+        "data": files.fingerprint(),
+        "the version of skliquid": __version__,
+        "online": is_online,
         "target": increments.target,
-        "column_types": increments.files.column_types,
+        "column_types": files.column_types,
+        "missing_values": files.missing_values,
         "increment_size": increments.increment_size,
-        "classes": None if increments.given is None else increments.given.tolist(),
-        "sample_size": increments.sample_size,
+        "classes": classes and increments.classes.tolist(),
         "test_size": float(increments.test_size),
+        "separator, decimal or encoding": [list(part.dialect or ()) for part in files.parts],
     }
-    for name in GivenDialect._fields:
-        settings[name] = [getattr(dialect, name) for dialect in increments.files.dialects]
-    hashes = {"data": increments.files.fingerprint(), "the version of skliquid": __version__}
-    for name, value in settings.items():
-        try:
-            hashes[name] = digest(value)
-        except ModelFileError as error:
-            raise ValueError(
-                f"{name} must be of a type that model files can store: got {value!r}. Choose one "
-                "by its name, or give no checkpoint."
-            ) from error
-    return hashes
+    return hash_settings(settings)
 
 
-def _train(
+def _train_whole(
+    model: StreamedModel, increments: Increments, increment_size: Any, report: Report
+) -> None:
+    if increment_size is not None:
+        model.ensemble.set_params(increment_size=increment_size)
+    X, y = increments.all_rows()
+    n_voters = model.ensemble.n_estimators
+    report(Progress(0, increments.n_rows, n_voters, 0, model.accuracy, "fitting", ()))
+    with increments.naming_odd_cells():
+        model.ensemble.fit(X, y)
+    model.columns = _describe(model, increments, X)
+    model.n_rows = increments.n_rows
+    report(_progress(model, model.n_rows, increments.n_rows))
+
+
+def _describe(model: StreamedModel, increments: Increments, X: Any) -> list[ColumnReport]:
+    left_out = increments.left_out.items()
+    used = describe_columns(X, model.ensemble.encoder_, increments.files.markers)
+    return used + [ColumnReport(k, "left out", 0, 0, "", [reason]) for k, reason in left_out]
+
+
+def _train_online(
     model: StreamedModel, increments: Increments, file: Path | None, every: int, report: Report
 ) -> None:
     def save() -> None:
         if file is not None:
             write(serialize(model), file)
 
-    ensemble, score_every = model.ensemble, max(len(increments) // _MAX_SCORES, 1)
+    score_every = max(len(increments) // _MAX_SCORES, 1)
     n_done = model.n_rows // increments.increment_size
     for n_before, (X, y) in enumerate(increments.from_row(model.n_rows), start=n_done):
-        if n_before and n_before % score_every == 0:
-            model.n_correct += int(np.sum(ensemble.predict(X) == y))
-            model.n_scored += len(y)
-        ensemble.partial_fit(X, y, classes=model.classes)
+        with increments.naming_odd_cells():
+            _train_more(model, X, y, is_scored=n_before > 0 and n_before % score_every == 0)
+        if not model.columns:
+            model.columns = _describe(model, increments, X)
         model.n_rows = min((n_before + 1) * increments.increment_size, increments.n_rows)
         if n_before == n_done or (n_before + 1) % every == 0:  # soon, in case it cannot be saved
             save()
@@ -269,17 +307,31 @@ def _train(
     save()
 
 
-def _progress(model: StreamedModel, n_rows: int, n_rows_in_all: int, **stage: Any) -> Progress:
+def _train_more(model: StreamedModel, X: Any, y: Any, *, is_scored: bool) -> None:
+    if not len(y):  # all rows are held out
+        return
+    if is_scored and model.ensemble.__sklearn_is_fitted__():
+        model.n_correct += int(np.sum(model.ensemble.predict(X) == y))
+        model.n_scored += len(y)
+    model.ensemble.partial_fit(X, y, classes=model.classes)
+
+
+def _progress(
+    model: StreamedModel,
+    n_rows: int,
+    n_rows_in_all: int,
+    stage: Literal["training", "scoring"] = "training",
+) -> Progress:
     n_left = len(model.ensemble.delegation_graph_.representatives)
     cost = model.ensemble.training_cost_.total
-    return Progress(n_rows, n_rows_in_all, n_left, cost, model.accuracy, **stage)
+    return Progress(n_rows, n_rows_in_all, n_left, cost, model.accuracy, stage, model.columns)
 
 
 def _score(model: StreamedModel, increments: Increments, report: Report) -> None:
     """Count the predictions for held-out rows, by class."""
     classes, ensemble = model.classes, model.ensemble
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
-    n_in_all = model.n_rows - ensemble.n_samples_seen_
+    n_in_all = len(increments.held_out)
     for X, y in increments.test_rows():
         pairs = np.searchsorted(classes, y), np.searchsorted(classes, ensemble.predict(X))
         np.add.at(confusion, pairs, 1)

@@ -1,45 +1,48 @@
-"""Stored encoders: the learned state of column encoders, as model files hold it.
+"""Stored encoders: table encoders in model files, also in those of format version 3.
 
-Files hold categories, medians and components, but no transformers. Loading creates the transformers
-and sets their learned state.
+In version 3, scikit-learn's transformers encoded tables. Their state is converted to column
+encoders and a numeric view that give the same numbers.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
-from sklearn.compose import ColumnTransformer
-from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skliquid.delegation.arrays import Floats
-from skliquid.delegation.storable import Array, require, storable
-from skliquid.tables.column_encoders import N_COMPONENTS, N_HASHES
+from skliquid.delegation.storable import Array, Count, require, storable
+from skliquid.tables.column_encoders import (
+    N_HASHES,
+    OTHER,
+    PARTS,
+    Calendar,
+    Codes,
+    ColumnEncoder,
+    Numbers,
+    TargetShares,
+    TextComponents,
+)
+from skliquid.tables.frames import CATEGORY, DATE, NUMBER, TEXT
+from skliquid.tables.numeric_view import IS_MISSING, MISSING_CODE, NumericView
+from skliquid.tables.numeric_view import NUMBER as IS_NUMBER
 
 _Categories = Annotated[NDArray[Any], Array("")]
+
+
+# Files of version 3
 
 
 @storable
 @dataclass(frozen=True, eq=False)
 class NumberState:
-    """Medians of columns of numbers, which have missing values, and averages and deviations."""
+    """Medians, averages and deviations of columns of numbers."""
 
     imputer: SimpleImputer
     scaler: StandardScaler
-
-    @classmethod
-    def of(cls, steps: Pipeline) -> "NumberState":
-        """Return the state of fitted steps."""
-        return cls(steps[1], steps[-1])
-
-    def restore(self, steps: Any) -> None:
-        """Give the steps this state."""
-        _replace_steps(steps, {1: self.imputer, 2: self.scaler})
 
 
 @storable
@@ -49,27 +52,6 @@ class CategoryState:
 
     categories: list[_Categories]
     are_infrequent: list[Annotated[NDArray[np.bool_], Array("")]]
-
-    @classmethod
-    def of(cls, steps: Pipeline) -> "CategoryState":
-        """Return the state of fitted steps."""
-        known, infrequent = steps[-1].categories_, steps[-1].infrequent_categories_
-        rare = [set() if own is None else set(own.tolist()) for own in infrequent]
-        pairs = zip(known, rare, strict=True)
-        return cls(known, [np.array([c in own for c in all_.tolist()]) for all_, own in pairs])
-
-    def restore(self, steps: Any) -> None:
-        """Give the steps this state."""
-        encoder = _fit_categories(steps[-1], self.categories)
-        counts = [np.where(own, 1, 2) for own in self.are_infrequent]
-        lengths = zip(self.categories, counts, strict=True)
-        is_complete = all(len(known) == len(own) for known, own in lengths)
-        require(is_complete, "categories that are infrequent or not")
-        encoder._fit_infrequent_category_mapping(1, counts, {})
-        encoder._n_features_outs = encoder._compute_n_features_outs()
-        found = zip(CategoryState.of(steps).are_infrequent, self.are_infrequent, strict=True)
-        are_same = all(np.array_equal(one, other) for one, other in found)
-        require(are_same, "as many frequent categories as the encoder keeps")
 
 
 @storable
@@ -84,26 +66,6 @@ class TargetState:
     target_type: Literal["binary", "multiclass"]
     scaler: StandardScaler
 
-    @classmethod
-    def of(cls, steps: Pipeline) -> "TargetState":
-        """Return the state of fitted steps."""
-        encoder = steps[1]
-        target = np.atleast_1d(encoder.target_mean_), encoder.classes_, encoder.target_type_
-        return cls(encoder.categories_, list(encoder.encodings_), *target, steps[-1])
-
-    def restore(self, steps: Any) -> None:
-        """Give the steps this state."""
-        is_binary = self.target_type == "binary"
-        n_outputs = 1 if is_binary else len(self.classes)
-        lengths = [len(known) for known in self.categories for _ in range(n_outputs)]
-        is_complete = lengths == [len(own) for own in self.encodings]
-        require(is_complete and len(self.target_mean) == n_outputs, "an encoding of each category")
-        encoder = _fit_categories(steps[1], self.categories, self.classes[:2])
-        encoder.encodings_, encoder.classes_ = self.encodings, self.classes
-        encoder.target_mean_ = self.target_mean[0] if is_binary else self.target_mean
-        encoder.target_type_ = self.target_type
-        _replace_steps(steps, {2: self.scaler})
-
 
 @storable
 @dataclass(frozen=True, eq=False)
@@ -113,19 +75,6 @@ class TextState:
     idf: Annotated[Floats, Array(N_HASHES)]
     components: Annotated[Floats, Array("n_components", N_HASHES)]
     scaler: StandardScaler
-
-    @classmethod
-    def of(cls, encoder: Any) -> "list[TextState]":
-        """Return the state of each column of a fitted text encoder."""
-        return [cls(steps[1].idf_, steps[2].components_, steps[3]) for steps in encoder.encoders_]
-
-    def restore(self, steps: Any) -> None:
-        """Give the steps of one column this state."""
-        require(len(self.components) == N_COMPONENTS, f"{N_COMPONENTS} components")
-        steps[1].fit(scipy.sparse.csr_matrix((1, N_HASHES)))
-        steps[1].idf_ = self.idf
-        steps[2].components_, steps[2].n_features_in_ = self.components, N_HASHES
-        _replace_steps(steps, {3: self.scaler})
 
 
 @storable
@@ -137,78 +86,202 @@ class DateState:
     varies: Annotated[NDArray[np.bool_], Array("n_parts")]
     scaler: StandardScaler
 
-    @classmethod
-    def of(cls, steps: Pipeline) -> "DateState":
-        """Return the state of fitted steps."""
-        return cls(steps[1], steps[2].get_support(), steps[-1])
-
-    def restore(self, steps: Any) -> None:
-        """Give the steps this state."""
-        steps[2].fit(np.stack([np.zeros(len(self.varies)), self.varies]))
-        _replace_steps(steps, {1: self.imputer, 3: self.scaler})
-
 
 State = NumberState | CategoryState | TargetState | DateState | list[TextState]
 
-_STATES: dict[str, Any] = {
-    "numbers": NumberState,
-    "categories": CategoryState,
-    "dates": DateState,
-    "classes": TargetState,
-    "spelling": TextState,
-    "words": TextState,
-}
+
+@storable
+@dataclass(eq=False)
+class EncodedColumn:
+    """A column of a table: its type, its encoders, and notes for the user."""
+
+    name: Any
+    column_type: str
+    encoders: list[ColumnEncoder] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def check_stored(self) -> None:
+        """Raise unless the column has a known type, with encoders or a reason for none."""
+        is_used = self.column_type in (NUMBER, CATEGORY, DATE, TEXT)
+        require(is_used or self.column_type == LEFT_OUT, "a type of columns")
+        require(is_used == bool(self.encoders) and (is_used or self.notes), "encoders, or a reason")
+        require(isinstance(self.name, Hashable), "a name")
 
 
-def states_of(encoder: ColumnTransformer) -> dict[str, Any]:
-    """Return the state of each part of a fitted encoder of columns."""
-    parts = [(name, part) for name, part, columns in encoder.transformers_ if len(columns)]
-    return {name: _STATES[name].of(part) for name, part in parts if name in _STATES}
+@dataclass(frozen=True, eq=False)
+class StoredTableEncoder:
+    """The learned state of a table encoder; ``states`` are in files of version 3 only."""
+
+    random_state: Any
+    names: list[Any]
+    column_types: list[str]
+    feature_names: Annotated[NDArray[Any], Array("n_columns")] | None
+    states: dict[str, State] = field(default_factory=dict)
+    columns: list[EncodedColumn] = field(default_factory=list)
+    view: NumericView | None = None
+    categorical_features: Any = "from_dtype"
+    gives_codes: bool = False
+    seed: Count = 0
+    classes: Annotated[NDArray[Any], Array("n_classes")] | None = None
+
+    def converted(self) -> tuple[list[EncodedColumn], NumericView]:
+        """Return the columns and the view, also of a file of version 3."""
+        if self.view is not None:
+            self._check_columns()
+            return self.columns, self.view
+        require(len(self.names) == len(self.column_types), "a type of each column")
+        converter = Converter(self.column_types, self.states)
+        triples = zip(self.names, self.column_types, converter.encoders, strict=True)
+        columns = [
+            EncodedColumn(name, _TYPES.get(t, LEFT_OUT), encoders, [] if encoders else [_UNUSED])
+            for name, t, encoders in triples
+        ]
+        return columns, converter.view()
+
+    def _check_columns(self) -> None:
+        """Raise unless columns have different names, and target statistics are of its classes."""
+        names = [column.name for column in self.columns]
+        require(names == self.names and len(set(names)) == len(names), "the names of its columns")
+        encoders = [encoder for column in self.columns for encoder in column.encoders]
+        n_classes = 0 if self.classes is None else len(self.classes)
+        for encoder in encoders:
+            counts = getattr(encoder, "counts", None)
+            require(counts is None or counts.shape[1] == n_classes + 1, "counts of its classes")
 
 
-def restore_encoder(encoder: ColumnTransformer, states: Mapping[str, Any], rows: Any) -> int:
-    """Give a new encoder of columns the states of its parts.
+LEFT_OUT = "left out"
+"""The type of a column that is not used."""
 
-    ``rows`` is one row like those of training; the number of columns that it becomes is returned.
-    """
-    unfitted = encoder.transformers
-    names = {name for name, _, columns in unfitted if len(columns)}
-    require(states.keys() == names, f"the state of {', '.join(sorted(names))}")
-    parts = []
-    for name, part, columns in unfitted:
-        if name in states:
-            _restore_part(part, states[name], len(columns))
-        parts.append((name, FrozenEstimator(part) if name in states else part, columns))
-    encoder.transformers = parts
-    encoded = encoder.fit_transform(rows)
-    require(np.isfinite(encoded).all(), "finite numbers for a row")
-    encoder.transformers = unfitted
-    encoder.transformers_ = [
-        (name, getattr(part, "estimator", part), columns)
-        for name, part, columns in encoder.transformers_
-    ]
-    return int(encoded.shape[1])
+_UNUSED = "it was not used in training"
+_TYPES = {"number": NUMBER, "date": DATE, "text": TEXT}
+_TYPES |= dict.fromkeys(("category", "many", "boolean", "code", "text of a file"), CATEGORY)
 
 
-def _restore_part(part: Any, state: Any, n_columns: int) -> None:
-    if not isinstance(state, list):
-        state.restore(part)
-        return
-    require(len(state) == n_columns, "the state of each column of texts")
-    part.encoders_ = [part.new_steps() for _ in state]
-    for own, steps in zip(state, part.encoders_, strict=True):
-        own.restore(steps)
+# Conversion
 
 
-def _fit_categories(encoder: Any, categories: list[NDArray[Any]], *target: Any) -> Any:
-    """Return an encoder of ``categories``, fitted without the rows that had them."""
-    require(all(len(known) for known in categories), "categories in each column")
-    n_rows = len(target[0]) if target else 1
-    rows = np.array([[known[0] for known in categories]] * n_rows, dtype=object)
-    encoder.set_params(categories=categories).fit(rows, *target)
-    return encoder.set_params(categories="auto")
+class Term(NamedTuple):
+    """A column of the view: the encoder it comes from, that encoder's column, and the content."""
+
+    encoder: ColumnEncoder
+    place: int
+    content: int = IS_NUMBER
+    mean: float = 0.0
+    scale: float = 1.0
+    fill: float = 0.0
 
 
-def _replace_steps(steps: Any, fitted: Mapping[int, Any]) -> None:
-    for k, step in fitted.items():
-        steps.steps[k] = steps.steps[k][0], step
+class Converter:
+    """Turns the states of version 3 into encoders of columns and the terms of their view."""
+
+    def __init__(self, column_types: list[str], states: Mapping[str, Any]):
+        self.column_types, self.states = column_types, states
+        self.encoders: list[list[ColumnEncoder]] = [[] for _ in column_types]
+        self.terms: list[Term] = []
+        parts: dict[str, tuple[tuple[str, ...], Any]] = {
+            "numbers": (("number",), self._add_numbers),
+            "categories": (("category", "text of a file", "boolean", "code"), self._add_categories),
+            "dates": (("date",), self._add_dates),
+            "classes": (("many",), self._add_shares),
+            "spelling": (("many",), self._add_texts),
+            "words": (("text",), self._add_texts),
+        }
+        for part, (types, add) in parts.items():
+            own = [k for k, t in enumerate(column_types) if t in types]
+            require(part == "classes" or bool(own) == (part in states), "states of its columns")
+            if part in states:
+                add(own, states[part])
+
+    def view(self) -> NumericView:
+        """Return the numeric view of the encoded columns."""
+        start, starts = 0, {}
+        for encoder in (encoder for own in self.encoders for encoder in own):
+            starts[id(encoder)] = start
+            start += 1 + max(t.place for t in self.terms if t.encoder is encoder)
+        view = NumericView()
+        view.n_features_in_ = start
+        view.sources_ = np.array([starts[id(t.encoder)] + t.place for t in self.terms])
+        view.contents_ = np.array([t.content for t in self.terms])
+        view.mean_, view.scale_, view.fill_ = np.array([t[3:] for t in self.terms]).T.copy()
+        view.deviation_ = np.ones(len(self.terms))
+        return view
+
+    def _add(self, column: int, encoder: Any) -> Any:
+        self.encoders[column].append(encoder)
+        return encoder
+
+    def _add_numbers(self, columns: list[int], state: NumberState) -> None:
+        imputer, scaler = state.imputer, state.scaler
+        places = [] if imputer.indicator_ is None else imputer.indicator_.features_.tolist()
+        widths = len(imputer.statistics_), len(scaler.mean_)
+        require(widths == (len(columns), len(columns) + len(places)), "a scale of each number")
+        added = [self._add(column, Numbers()) for column in columns]
+        for k, encoder in enumerate(added):
+            self._add_value(encoder, 0, scaler, k, imputer.statistics_[k])
+        for k, place in enumerate(places, start=len(columns)):
+            scale = float(scaler.mean_[k]), float(scaler.scale_[k])
+            self.terms.append(Term(added[place], 0, IS_MISSING, *scale))
+
+    def _add_value(
+        self, encoder: ColumnEncoder, place: int, scaler: StandardScaler, k: int, missing: float
+    ) -> None:
+        mean, scale = float(scaler.mean_[k]), float(scaler.scale_[k])
+        fill = (float(missing) - mean) / scale
+        self.terms.append(Term(encoder, place, IS_NUMBER, mean, scale, fill))
+
+    def _add_categories(self, columns: list[int], state: CategoryState) -> None:
+        lists = zip(columns, state.categories, state.are_infrequent, strict=True)
+        for column, known, is_infrequent in lists:
+            require(len(known) == len(is_infrequent), "categories that are infrequent or not")
+            frequent = known[~is_infrequent].tolist()
+            values = [value for value in frequent if value is not None]
+            encoder = self._add(column, Codes(values, missing_is_other=None not in frequent))
+            encoder.check_stored()
+            for value in frequent:
+                code = MISSING_CODE if value is None else values.index(value)
+                self.terms.append(Term(encoder, 0, code))
+            if is_infrequent.any():
+                self.terms.append(Term(encoder, 0, OTHER))
+
+    def _add_dates(self, columns: list[int], state: DateState) -> None:
+        varies = state.varies.reshape(len(columns), len(PARTS) + 1)
+        n_used = int(varies.sum())
+        widths = state.imputer.statistics_.size, len(state.scaler.mean_)
+        require(widths == (varies.size, n_used), "a scale of each part of dates")
+        medians, k = state.imputer.statistics_.reshape(varies.shape), 0
+        for column, own, median in zip(columns, varies, medians, strict=True):
+            parts = [PARTS[place] for place in np.flatnonzero(own[:-1])]
+            encoder = self._add(column, Calendar(parts=parts or ["days"]))
+            for place, part in enumerate(parts):
+                self._add_value(encoder, place, state.scaler, k, median[PARTS.index(part)])
+                k += 1
+            if own[-1]:
+                scale = float(state.scaler.mean_[k]), float(state.scaler.scale_[k])
+                self.terms.append(Term(encoder, 0, IS_MISSING, *scale))
+                k += 1
+
+    def _add_shares(self, columns: list[int], state: TargetState) -> None:
+        n_outputs = 1 if state.target_type == "binary" else len(state.classes)
+        require(len(state.target_mean) == n_outputs, "a prior of each class")
+        for k, (column, known) in enumerate(zip(columns, state.categories, strict=True)):
+            of_column = state.encodings[k * n_outputs : (k + 1) * n_outputs]
+            is_complete = [len(own) for own in of_column] == [len(known)] * n_outputs
+            require(is_complete, "an encoding of each category")
+            shares, categories = np.stack(of_column, axis=1), known.tolist()
+            has_value = np.array([value is not None for value in categories])
+            missing = state.target_mean if has_value.all() else shares[~has_value][0]
+            values = [value for value in categories if value is not None]
+            prior = state.target_mean
+            encoder = self._add(column, TargetShares(values, shares[has_value], prior))
+            for place in range(n_outputs):
+                row = k * n_outputs + place
+                self._add_value(encoder, place, state.scaler, row, missing[place])
+
+    def _add_texts(self, columns: list[int], states: list[TextState]) -> None:
+        for column, state in zip(columns, states, strict=True):
+            by = "words" if self.column_types[column] == "text" else "spelling"
+            encoder = self._add(column, TextComponents(by, None, state.idf, state.components))
+            encoder.check_stored()
+            require(len(state.scaler.mean_) == len(state.components), "a scale of each component")
+            for place in range(len(state.components)):
+                self._add_value(encoder, place, state.scaler, place, 0.0)

@@ -28,7 +28,7 @@ def refuse_lazy_frame(name: str, data: Any) -> None:
 def convertible_rows(X: Any, *, are_numbers: bool = True) -> Any:
     """Return rows that can be converted to an array: ``X``, or a checked sparse matrix."""
     _refuse_odd_containers("X", X)
-    _refuse_repeated_names(X)
+    refuse_repeated_names(column_names(X) if is_frame(X) else ())
     if are_numbers:
         _refuse_dates_and_records("X", X)
     return checked_sparse(X)
@@ -71,8 +71,16 @@ def converted_weights(sample_weight: Any) -> NDArray[np.float64]:
 
 
 def is_frame(data: Any) -> bool:
-    """Return whether ``data`` is a data frame of pandas or polars, or like one."""
-    return hasattr(data, "columns") and hasattr(data, "dtypes")
+    """Return whether ``data`` is a data frame of pandas or polars, or a table of Arrow data."""
+    if hasattr(data, "columns"):
+        return hasattr(data, "dtypes") or hasattr(data, "__arrow_c_stream__")
+    return hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__")  # as a Series has
+
+
+def column_names(frame: Any) -> Any:
+    """Return the names of the columns of a data frame, or of a table of pyarrow."""
+    names = getattr(frame, "column_names", None)
+    return getattr(frame, "columns", ()) if names is None else names
 
 
 def is_missing(value: Any) -> bool:
@@ -92,9 +100,11 @@ def _refuse_odd_containers(name: str, data: Any) -> None:
         )
 
 
-def _refuse_repeated_names(X: Any) -> None:
-    counts = Counter(X.columns) if is_frame(X) else {}
-    for name in (name for name, count in counts.items() if count > 1):
+def refuse_repeated_names(names: Any) -> None:
+    """Raise when columns of ``X`` have the same name."""
+    if len(set(names)) == len(names):
+        return
+    for name in (name for name, count in Counter(names).items() if count > 1):
         raise ValueError(
             f"Columns must have different names: X has {name!r} more than once. Rename one."
         )
@@ -103,16 +113,18 @@ def _refuse_repeated_names(X: Any) -> None:
 def _refuse_dates_and_records(name: str, data: Any) -> None:
     """Raise for types that numpy would convert to numbers silently, or not at all."""
     if is_frame(data):
-        if not len(data.columns):
+        names = column_names(data)
+        if not len(names):
             raise ValueError(f"{name} must have columns: got a data frame without any. Add one.")
-        types = {f"column {c!r} has": t for c, t in zip(data.columns, data.dtypes, strict=True)}
+        dtypes = data.dtypes if hasattr(data, "dtypes") else data.schema.types
+        types = {f"column {c!r} has": t for c, t in zip(names, dtypes, strict=True)}
     else:
         types = {"it has": getattr(data, "dtype", "")}
     for subject, found in types.items():
         if str(found).lower().startswith(_DATES) or getattr(found, "names", None):
             raise TypeError(
                 f"{name} must hold numbers: {subject} the type {found}. Convert it to numbers; "
-                "skliquid.tabular_pipeline encodes the dates of a data frame."
+                "LiquidEnsembleClassifier encodes the dates of a data frame."
             )
 
 

@@ -1,6 +1,7 @@
 """Input: rows, labels and weights, checked once when they come in."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any
 
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import Perceptron, SGDClassifier
-from sklearn.utils import get_tags
+from sklearn.utils import check_array, get_tags
+from sklearn.utils import check_X_y as sklearn_check_X_y
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import has_fit_parameter, validate_data
@@ -34,17 +36,39 @@ def check_X(ensemble: Any, X: Any, *, reset: bool = False, **y: Any) -> Any:
     for labels in y.values():
         check_convertible_labels(labels)
     tags = get_tags(ensemble).input_tags
-    with conversion_of("X"):
-        return validate_data(
-            ensemble,
-            X,
-            reset=reset,
-            accept_sparse="csr" if tags.sparse else False,
-            dtype=[np.float64, np.float32],
-            order="C",  # products in another order may differ in the last bit
-            ensure_all_finite="allow-nan" if tags.allow_nan else True,
-            **y,
-        )
+    options: dict[str, Any] = {
+        "accept_sparse": "csr" if tags.sparse else False,
+        "dtype": [np.float64, np.float32],
+        "order": "C",  # products in another order may differ in the last bit
+        "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
+    }
+    if not reset and not y and (numbers := _numbers_of_frame(ensemble, X)) is not None:
+        return check_array(numbers, estimator=ensemble, input_name="X", **options)
+    with conversion_of("X"), _text_refused():
+        return validate_data(ensemble, X, reset=reset, **options, **y)
+
+
+def _numbers_of_frame(ensemble: Any, X: Any) -> NDArray[Any] | None:
+    """Return a pandas frame with the columns of training as an array, or None; a fast path."""
+    known = getattr(ensemble, "feature_names_in_", None)
+    if known is None or not hasattr(X, "iloc") or not np.array_equal(X.columns, known):
+        return None
+    numbers: NDArray[Any] = X.to_numpy()
+    return numbers if numbers.dtype.kind in "iufb" else None
+
+
+@contextmanager
+def _text_refused() -> Iterator[None]:
+    """Name the way out where ``X`` is an array that holds text."""
+    try:
+        yield
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise ValueError(
+            f"X must hold numbers, or be a data frame: {error}. For columns of categories, dates "
+            "or text, give a data frame, such as pandas.DataFrame(X)."
+        ) from error
 
 
 def check_X_y(ensemble: Any, X: Any, y: Any, *, reset: bool = False) -> tuple[Any, NDArray[Any]]:
@@ -54,14 +78,21 @@ def check_X_y(ensemble: Any, X: Any, y: Any, *, reset: bool = False) -> tuple[An
     return X, y
 
 
+def check_labels(y: Any, n_rows: int) -> NDArray[Any]:
+    """Return the labels of ``n_rows`` rows of a table as an array."""
+    check_convertible_labels(y)
+    _, labels = sklearn_check_X_y(np.zeros((n_rows, 1)), y, dtype=None)
+    check_classification_targets(labels)
+    return np.asarray(labels)
+
+
 def check_sample_weight(
-    sample_weight: Any, X: Any, estimators: Sequence[Any]
+    sample_weight: Any, n_rows: int, estimators: Sequence[Any]
 ) -> NDArray[np.float64] | None:
     """Return one weight per row, or None when all rows count the same."""
     if sample_weight is None:
         return None
     check_take_weights(estimators, parameter="sample_weight")
-    n_rows = X.shape[0]
     if isinstance(sample_weight, Real) or getattr(sample_weight, "shape", None) == ():
         sample_weight = np.full(n_rows, sample_weight)
     weights = converted_weights(sample_weight)
@@ -190,9 +221,9 @@ def encode(y: NDArray[Any], classes: NDArray[Any], *, name: str = "y") -> NDArra
 
 
 def check_eval_set(
-    ensemble: Any, eval_set: Any, classes: NDArray[Any]
+    check: Callable[[Any, Any], tuple[Any, Any]], eval_set: Any, classes: NDArray[Any]
 ) -> tuple[Any, NDArray[np.intp]] | None:
-    """Return the rows of the evaluation set and the positions of their classes, or None."""
+    """Return the rows of the evaluation set, by ``check``, and the positions of their classes."""
     if eval_set is None:
         return None
     is_list = isinstance(eval_set, list) and len(eval_set) == 1  # as LightGBM takes it
@@ -204,7 +235,7 @@ def check_eval_set(
             "eval_set must be one pair (X, y), or a list with one such pair: got "
             f"{type(eval_set).__name__}{length}. Give eval_set=(X_test, y_test)."
         )
-    X, y = check_X_y(ensemble, *pair)
+    X, y = check(*pair)
     return X, encode(y, classes, name="y of eval_set")
 
 

@@ -9,12 +9,14 @@ True
 """
 
 from skliquid.voters.boosted_trees import BoostedTreesClassifier
+from skliquid.voters.categories import CodedCategories
 from skliquid.voters.growing import TreeVoter, grow
 from skliquid.voters.randomized_forest import RandomizedForestClassifier
 from skliquid.voters.recent_rows import RecentRows
 
 __all__ = [
     "BoostedTreesClassifier",
+    "CodedCategories",
     "RandomizedForestClassifier",
     "RecentRows",
     "TreeVoter",

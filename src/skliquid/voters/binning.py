@@ -68,7 +68,10 @@ def edges_of(X: Any, is_categorical: NDArray[np.bool_]) -> Floats:
     n_used = min(ROWS_FOR_EDGES, max(_CELLS_FOR_EDGES // n_columns, 500))
     sample = X[:: max(-(-n_rows // n_used), 1)]
     edges = np.full((n_columns, native.MOST_EDGES), np.inf)
-    edges[is_categorical] = np.arange(native.MOST_EDGES) + 0.5  # categories are numbers from 0
+    if is_categorical.any():  # categories are numbers from 0
+        between = np.arange(native.MOST_EDGES) + 0.5
+        last = np.fmax.reduce(X[:, is_categorical], axis=0)[:, None]
+        edges[is_categorical] = np.where(between < last, between, np.inf)
     for start in range(0, n_columns, _COLUMNS_AT_ONCE):
         part = sample[:, start : start + _COLUMNS_AT_ONCE]
         dense = np.asarray(part.toarray() if hasattr(part, "toarray") else part)

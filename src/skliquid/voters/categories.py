@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse
@@ -83,10 +83,40 @@ class CategoryCoder:
         return coded
 
 
-def category_coder(X: Any, categorical_features: Any) -> CategoryCoder | None:
+@storable
+@dataclass(frozen=True, eq=False)
+class CodedCategories:
+    """Categorical columns of rows in which categories are codes already, as in encoded tables.
+
+    It is a value of ``categorical_features``, and a coder that changes nothing.
+    """
+
+    is_categorical: Annotated[NDArray[np.bool_], Array("n_columns")]
+
+    def among(self, features: Any) -> "CodedCategories":
+        """Return the same for some of the columns."""
+        return CodedCategories(self.is_categorical[features])
+
+    def learn(self, X: Any) -> None:
+        """Learn nothing: all codes are known."""
+
+    def encode(self, X: Any) -> Any:
+        """Return the rows."""
+        return X
+
+    def __repr__(self) -> str:
+        return f"CodedCategories({np.flatnonzero(self.is_categorical).tolist()})"
+
+
+Coder: TypeAlias = CategoryCoder | CodedCategories
+
+
+def category_coder(X: Any, categorical_features: Any) -> Coder | None:
     """Return a coder for the categories of rows like ``X``, or None if it has none."""
     if categorical_features is None:
         return None
+    if isinstance(categorical_features, CodedCategories):
+        return categorical_features
     if isinstance(categorical_features, str) and categorical_features == "from_dtype":
         n_columns = X.shape[1] if is_frame(X) else 0
         types = [str(_column(X, column).dtype).lower() for column in range(n_columns)]

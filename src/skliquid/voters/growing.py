@@ -28,7 +28,7 @@ from skliquid.validation import data_types, limits
 from skliquid.validation.checks import check_count, check_number
 from skliquid.validation.parameters import check_class_weight, check_labels_are_known
 from skliquid.voters.binning import BinnedRows
-from skliquid.voters.categories import CategoryCoder, category_coder
+from skliquid.voters.categories import CategoryCoder, CodedCategories, Coder, category_coder
 from skliquid.voters.grown_trees import GrownTrees, Tree
 from skliquid.voters.recent_rows import RecentRows
 
@@ -62,7 +62,7 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
     _turns: Annotated[float, Range(0)]
     _recent: RecentRows
     _counts: ClassCounts
-    _coder: CategoryCoder | None = None
+    _coder: CategoryCoder | CodedCategories | None = None
 
     def __init_subclass__(cls) -> None:
         storable(cls)
@@ -213,13 +213,16 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         return False
 
     @property
-    def coder(self) -> CategoryCoder | None:
+    def coder(self) -> Coder | None:
         """The coder of categories, or None if no column is categorical."""
         return self._coder
 
     @property
     def is_categorical(self) -> NDArray[np.bool_]:
         """Whether each column is categorical."""
+        coded = self.categorical_features
+        if isinstance(coded, CodedCategories):
+            return coded.is_categorical
         if self._coder is None:
             return np.zeros(self.n_features_in_, dtype=bool)
         return self._coder.is_categorical

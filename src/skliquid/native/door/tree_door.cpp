@@ -280,6 +280,9 @@ class CheckedTrees {
     trees.n_outputs = n_outputs;
     trees.is_sparse = is_sparse;
     for (nb::handle part : parts) add(part);
+    auto& columns = trees.set_columns;
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
   }
   CheckedTrees(const CheckedTrees&) = delete;
   CheckedTrees& operator=(const CheckedTrees&) = delete;
@@ -308,33 +311,43 @@ class CheckedTrees {
     values.resize(first_value + value_bytes / sizeof(float));
     std::memcpy(values.data() + first_value, PyBytes_AsString(own), value_bytes);
     if (trees.is_sparse) check_pairs(first_value);
-    bool is_simple = true;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
     trees.steps.resize(root + n);
+    trees.forks.resize(root + n);
     std::vector<std::uint32_t> depth(n, 0);
     std::uint32_t most = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const Node& node = nodes[root + i];
       Step& step = trees.steps[root + i];
+      Fork& fork = trees.forks[root + i];
       most = depth[i] > most ? depth[i] : most;
       if (node.feature & is_leaf) {
         const std::uint64_t n_own = trees.is_sparse ? node.cut : 1;
         require(node.feature == is_leaf && n_own <= n_leaves && node.next <= n_leaves - n_own,
                 "nodes must have leaves whose values exist.");
-        step = {std::numeric_limits<double>::infinity(), 0, static_cast<std::uint32_t>(i)};
+        step = {infinity, 0, static_cast<std::uint32_t>(i)};
+        fork = {infinity, 0, 0, static_cast<std::uint32_t>(i)};
         continue;
       }
       // children follow their parent, so every path ends
       require(node.next > i && node.next + std::size_t{1} < n, "nodes must have later children.");
       require(static_cast<int64_t>(node.feature & feature_bits) < width,
               "nodes must split columns that exist.");
-      is_simple &= !(node.feature & is_categorical);
       for (std::size_t child : {node.next, node.next + 1}) {  // a child may have several parents
         depth[child] = depth[i] + 1 > depth[child] ? depth[i] + 1 : depth[child];
       }
-      step = {0.0, node.feature & feature_bits, node.next};
+      const std::uint32_t feature = node.feature & feature_bits;
+      const std::uint64_t of_missing = node.feature & missing_goes_right ? bit(missing_bin) : 0;
+      step = {0.0, feature, node.next};
       std::memcpy(&step.cut, &node.cut, sizeof step.cut);
+      fork = {step.cut, of_missing, feature, node.next};
+      if (node.feature & is_categorical) {
+        fork.cut = infinity;
+        fork.set = (node.cut & ~bit(missing_bin)) | of_missing;
+        trees.set_columns.push_back(feature);
+      }
     }
-    trees.depths.push_back(is_simple ? static_cast<int64_t>(most) : -1);
+    trees.depths.push_back(static_cast<int64_t>(most));
   }
 
   // Check the first number of each pair: an output, or `n_outputs` for all outputs.

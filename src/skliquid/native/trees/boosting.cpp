@@ -226,7 +226,9 @@ class Sequence {
     }
     int64_t k = 0;
     for (; k + 4 <= n_columns; k += 4) add_columns<4>(level, k, start, end);
-    for (; k < n_columns; ++k) add_columns<1>(level, k, start, end);
+    if (n_columns - k == 3) add_columns<3>(level, k, start, end);
+    if (n_columns - k == 2) add_columns<2>(level, k, start, end);
+    if (n_columns - k == 1) add_columns<1>(level, k, start, end);
   }
 
   template <int at_once>
@@ -402,7 +404,7 @@ class Sequence {
       ordered[n_present++] = b;
       present |= bit(b);
     }
-    std::stable_sort(ordered, ordered + n_present, [&](int a, int b) { return mean[a] < mean[b]; });
+    sort_bins(ordered, n_present, mean);
     Sums right = {}, left;
     uint64_t set = 0;
     for (int at = 0; at + 1 < n_present; ++at) {

@@ -567,8 +567,7 @@ class Forest {
       share_of[b] = of_most / all;
       ordered[n_present++] = b;
     }
-    std::stable_sort(ordered, ordered + n_present,
-                     [&](int a, int b) { return share_of[a] < share_of[b]; });
+    sort_bins(ordered, n_present, share_of);
     empty_right();
     int64_t n_right = 0;
     uint64_t right = 0;

@@ -15,38 +15,40 @@ using std::uint64_t;
 
 constexpr int64_t rows_at_once = 16;
 
+// Return a bit per number: of its category, or of the missing bin, or none for other numbers.
 template <class Number>
-bool goes_right(const Node& node, Number x) {
-  if (x != x) return (node.feature & missing_goes_right) != 0;
-  if (node.feature & is_categorical) {
-    // unknown categories count as missing
-    if (!(x >= 0 && x < missing_bin)) return (node.feature & missing_goes_right) != 0;
-    return (node.cut >> static_cast<int>(x)) & 1;
-  }
-  double cut;
-  std::memcpy(&cut, &node.cut, sizeof cut);
-  return static_cast<double>(x) > cut;
-}
-
-// Descend a tree with several rows side by side. A row that has reached its leaf stays there.
-template <class Number>
-void walk(const Node* tree, const Number* X, int64_t n, int64_t width, uint32_t* at) {
-  std::fill(at, at + rows_at_once, 0u);
-  uint32_t n_inside = 1;
-  while (n_inside) {
-    n_inside = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      const Node& node = tree[at[i]];
-      const Number x = X[i * width + (node.feature & feature_bits)];
-      const uint32_t next = node.next + goes_right(node, x);
-      const bool is_inside = !(node.feature & is_leaf);
-      at[i] = is_inside ? next : at[i];
-      n_inside |= is_inside;
+void find_masks(const Trees& trees, const Number* X, int64_t n_rows, int64_t width,
+                uint64_t* masks) {
+  constexpr uint64_t missing = uint64_t{1} << missing_bin;
+  for (int64_t i = 0; i < n_rows * width; ++i) masks[i] = X[i] != X[i] ? missing : 0;
+  for (const uint32_t column : trees.set_columns) {
+    for (int64_t i = column; i < n_rows * width; i += width) {
+      const bool is_code = X[i] >= 0 && X[i] < missing_bin;  // unknown ones count as missing
+      masks[i] = is_code ? uint64_t{1} << static_cast<int>(X[i]) : missing;
     }
   }
 }
 
-// The same for exactly `rows_at_once` rows, without missing values, and trees without categorical
+// Descend a tree with several rows side by side. A row that has reached its leaf stays there.
+template <class Number>
+void descend(const Fork* tree, int64_t depth, const Number* X, const uint64_t* masks, int64_t n,
+             int64_t width, uint32_t* at) {
+  std::fill(at, at + rows_at_once, 0u);
+  for (int64_t level = 0; level < depth; ++level) {
+    uint32_t moved = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const Fork fork = tree[at[i]];
+      const auto x = static_cast<double>(X[i * width + fork.feature]);
+      const uint64_t mask = masks[i * width + fork.feature];
+      const uint32_t next = fork.next + ((x > fork.cut) | ((fork.set & mask) != 0));
+      moved |= next ^ at[i];
+      at[i] = next;
+    }
+    if (!moved) break;
+  }
+}
+
+// The same for exactly `rows_at_once` rows without missing values, and trees without categorical
 // splits. In deep trees, the loop ends when no row has moved.
 template <class Number>
 void stride(const Step* tree, int64_t depth, const Number* X, int64_t width, uint32_t* at) {
@@ -82,16 +84,24 @@ void add_up_rows(const Trees& trees, const Number* X, int64_t n_rows, int64_t wi
   const int64_t k = trees.n_outputs;
   std::vector<double> of_all(static_cast<std::size_t>(trees.is_sparse ? n_rows : 0));
   uint32_t at[rows_at_once];
+  const bool is_simple = !has_missing && trees.set_columns.empty();
+  std::vector<uint64_t> masks;
+  if (!is_simple || n_rows % rows_at_once) {
+    masks.resize(static_cast<std::size_t>(n_rows * width));
+    find_masks(trees, X, n_rows, width, masks.data());
+  }
   for (std::size_t t = 0; t < trees.roots.size(); ++t) {
     const Node* tree = trees.nodes.data() + trees.roots[t];
     const Step* steps = trees.steps.data() + trees.roots[t];
+    const Fork* forks = trees.forks.data() + trees.roots[t];
     const float* values = trees.values.data() + trees.leaves[t] * trees.n_per_leaf();
     for (int64_t start = 0; start < n_rows; start += rows_at_once) {
       const int64_t n = std::min(rows_at_once, n_rows - start);
-      if (has_missing || trees.depths[t] < 0 || n < rows_at_once) {
-        walk(tree, X + start * width, n, width, at);
+      const Number* own = X + start * width;
+      if (is_simple && n == rows_at_once) {
+        stride(steps, trees.depths[t], own, width, at);
       } else {
-        stride(steps, trees.depths[t], X + start * width, width, at);
+        descend(forks, trees.depths[t], own, masks.data() + start * width, n, width, at);
       }
       if (trees.is_sparse) {
         for (int64_t i = 0; i < n; ++i) {

@@ -68,6 +68,17 @@ inline int n_used_bins(const Columns& columns, std::int64_t f) {
   return n + 1;
 }
 
+// Sort a few bins by their keys. Bins with equal keys stay in order. For so few, insertion is
+// faster than std::stable_sort, which allocates memory.
+inline void sort_bins(int* bins, int n, const double* key) {
+  for (int i = 1; i < n; ++i) {
+    const int bin = bins[i];
+    int at = i;
+    for (; at > 0 && key[bin] < key[bins[at - 1]]; --at) bins[at] = bins[at - 1];
+    bins[at] = bin;
+  }
+}
+
 // Return the upper edge of a bin. Larger values are in later bins.
 inline double edge_above(const Columns& columns, std::int64_t f, std::int64_t bin) {
   return bin < most_edges ? columns.edges[f * most_edges + bin]
@@ -162,10 +173,20 @@ struct Step {
   std::uint32_t next;
 };
 
+// The same for all rows and trees. A row goes right if its number is above the cut, or if the bit
+// of its category, or of missing values, is in the set.
+struct Fork {
+  double cut;  // infinite for sets of categories, and in a leaf
+  std::uint64_t set;
+  std::uint32_t feature;
+  std::uint32_t next;
+};
+
 // The trees of a voter, concatenated.
 struct Trees {
   std::vector<Node> nodes;
   std::vector<Step> steps;  // one for each node
+  std::vector<Fork> forks;  // one for each node
   std::vector<float> values;
   std::int64_t n_outputs;
   bool is_sparse;                           // leaves have pairs
@@ -173,7 +194,8 @@ struct Trees {
 
   // The unit of `next` in a leaf, in numbers.
   std::int64_t n_per_leaf() const { return is_sparse ? 2 : n_outputs; }
-  std::vector<std::int64_t> depths;  // -1 with categorical splits
+  std::vector<std::int64_t> depths;
+  std::vector<std::uint32_t> set_columns;  // columns that are split by sets of categories
 };
 
 // Add the leaf values of all trees to the sums of `n_rows` rows.

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skliquid.streams.csv_dialect import (
+from skliquid.sources.csv_dialect import (
     SEPARATORS,
     Dialect,
     GivenDialect,
@@ -15,7 +15,7 @@ from skliquid.streams.csv_dialect import (
 
 def found(text, written_in="utf-8", is_whole=True, **options):
     data = text.encode(written_in)
-    return find_dialect(data, GivenDialect(**options).validate(), "a.csv", is_whole=is_whole)
+    return find_dialect(data, GivenDialect(**options).validate(), is_whole=is_whole)
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,7 @@ def found(text, written_in="utf-8", is_whole=True, **options):
         ("a;b\n0,125;3\n1,999;2\n", ";", ","),
         ("a;b\n1,234;3\n1,999;2\n", ";", ","),
         ("a;b\n1,2;3\n?;2\n;1\n", ";", ","),
+        ("a;b\n1,2;3\nunknown;2\n-;1\n", ";", ","),
         ("a;b\n1,2,3;4\n2,3,4;5\n", ";", "."),
         ("sep=|\na|b;c\n1|2\n", "|", "."),
     ],
@@ -77,17 +78,17 @@ def test_a_row_that_is_cut_off_does_not_count():
         ("utf-8-sig", "utf-8"),
         ("utf-16", "utf-16"),
         ("utf-32", "utf-32"),
+        ("utf-16-le", "utf-16-le"),
+        ("utf-16-be", "utf-16-be"),
     ],
 )
-def test_encodings_are_found_by_their_byte_order_mark(encoding, name):
-    assert found("ä;b\n3,14;ö\n", encoding) == Dialect(";", ",", name)
+def test_encodings_are_found_by_their_first_bytes(encoding, name):
+    assert found("a;ä\n3,14;ö\n", encoding) == Dialect(";", ",", name)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf_16_without_a_byte_order_mark_must_be_given(encoding):
-    with pytest.raises(ValueError, match=f"as UTF-16 has, .*Give encoding='{encoding}'"):
-        found("a;b\n1;2\n", encoding)
-    assert found("a;b\n1;2\n", encoding, encoding=encoding) == Dialect(";", ".", encoding)
+def test_text_that_is_not_utf_8_is_windows_1252():
+    assert found("ä;b\n3,14;ö\n", "cp1252") == Dialect(";", ",", "cp1252")
+    assert found("ä;b\n3,14;ö\n", "cp1252", encoding="latin-1").encoding == "iso8859-1"
 
 
 def test_what_is_given_is_not_searched_for():
@@ -111,8 +112,8 @@ def test_the_first_line_of_excel_names_the_separator():
         ({"separator": "§"}, "got '§'. Give one like ';'"),
         ({"separator": '"'}, "not a quote"),
         ({"separator": 5}, "separator must be one ASCII character, .*got 5"),
-        ({"decimal": "'"}, "decimal must be '.' or ',': got"),
-        ({"separator": ",", "decimal": ","}, "separator and decimal must differ: both are ','"),
+        ({"decimal": "'"}, "decimal must be '.' or ',', and"),
+        ({"separator": ",", "decimal": ","}, "and not the separator: got ','"),
         ({"encoding": "latin-99"}, "encoding must be one that Python knows: got 'latin-99'"),
         ({"encoding": "base64"}, "encoding must be one that Python knows: got 'base64'"),
         ({"encoding": 5}, "encoding must be one that Python knows: got 5"),

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from skliquid.streams.file_paths import check_output, default_name
+from skliquid.cli.reports import default_name
+from skliquid.files.checkpoint import check_output
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path, monkeypatch):
     def denied(**_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("skliquid.streams.file_paths.TemporaryFile", denied)
+    monkeypatch.setattr("skliquid.files.checkpoint.TemporaryFile", denied)
     with pytest.raises(
         ValueError, match=r"folder that can be written to: .* \(Permission denied\)"
     ):

@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-from skliquid.streams.lock import file_lock
+from skliquid.files.lock import file_lock
 
 HOLDER = """
 import sys
 from pathlib import Path
-from skliquid.streams.lock import file_lock
+from skliquid.files.lock import file_lock
 with file_lock(Path(sys.argv[1])):
     print("locked", flush=True)
     sys.stdin.read()
@@ -61,7 +61,7 @@ def test_a_process_that_is_killed_leaves_no_lock(tmp_path):
 
 
 def test_a_lock_that_is_removed_between_opening_and_locking_is_not_taken(tmp_path, monkeypatch):
-    from skliquid.streams import lock
+    from skliquid.files import lock
 
     calls, take = [], lock._lock
 
@@ -81,7 +81,7 @@ def test_where_files_cannot_be_locked_a_warning_says_so(tmp_path, monkeypatch):
     def no_locks(_):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr("skliquid.streams.lock._lock", no_locks)
+    monkeypatch.setattr("skliquid.files.lock._lock", no_locks)
     with pytest.warns(UserWarning, match=r"a.lock cannot be locked here \(No locks available\)"):
         enter(tmp_path / "a")
 

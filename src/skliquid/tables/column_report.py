@@ -1,0 +1,46 @@
+"""Column reports: the type, contents and assumptions of each column, for the user to check."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from skliquid.tables.text_values import describe_missing
+from skliquid.validation.data_types import is_missing
+
+_MAX_EXAMPLE = 24
+
+
+class ColumnReport(NamedTuple):
+    """A column of a table: its type, counts, an example, and the assumptions about it."""
+
+    name: str
+    column_type: str  # "number", "category", "text", "date", or "left out"
+    n_distinct: int
+    n_missing: int
+    example: str
+    notes: list[str]  # for a column that is left out, the reason
+
+
+def describe_columns(
+    X: Any, encoder: Any, markers: Mapping[str, Mapping[str, int]]
+) -> list[ColumnReport]:
+    """Return a report for each column of a pyarrow table.
+
+    Without an ``encoder``, all columns are numbers. ``markers`` counts the cells of columns of
+    numbers that count as missing, by their text.
+    """
+    encoded = {} if encoder is None else {column.name: column for column in encoder.columns_}
+    reports = []
+    for name in X.column_names:
+        column = X[name]
+        values = column.unique().to_pylist()
+        present = [value for value in values if not is_missing(value)]
+        column_type, notes = "number", []
+        if name in encoded:
+            column_type, notes = encoded[name].column_type, list(encoded[name].notes)
+        if name in markers:
+            notes.append(describe_missing(dict(Counter(markers[name]).most_common())))
+        example = str(present[0])[:_MAX_EXAMPLE] if present else ""
+        counts = len(present), column.null_count
+        reports.append(ColumnReport(name, column_type, *counts, example, notes))
+    return reports
