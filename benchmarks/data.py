@@ -1,5 +1,6 @@
 """Splits of the paper's datasets, of tables, and of a synthetic with interactions, by name."""
 
+import re
 from dataclasses import replace
 from functools import lru_cache
 
@@ -20,17 +21,41 @@ N_COLUMNS, N_TEST, NOISE = 20, 20_000, 0.05
 
 
 def load(dataset: str, seed: int, *, as_frame: bool = False) -> Halves:
-    """Return a split, encoded by its training half or as data frames, where the source has them."""
+    """Return a split, encoded by its training half, or as data frames with categories."""
     if dataset.startswith(INTERACTIONS):
         return _interactions(int(dataset.removeprefix(INTERACTIONS)), seed)
+    if as_frame:
+        return _frames(dataset, seed)
     if dataset in TABLES:
-        return table_halves(dataset, seed, MOST_ROWS, encoded=not as_frame)
-    data = halves(dataset, None, "ours", seed)
-    if not as_frame:
-        return data
+        return table_halves(dataset, seed, MOST_ROWS)
+    return halves(dataset, None, "ours", seed)
+
+
+@lru_cache(maxsize=1)
+def _frames(dataset: str, seed: int) -> Halves:
+    """Return a split as frames whose category columns have the categories of the training half."""
+    if dataset in TABLES:
+        data = table_halves(dataset, seed, MOST_ROWS, encoded=False)
+    else:
+        data = _paper_frames(dataset, seed)
+    X_train, X_test = data.X_train.copy(), data.X_test.copy()
+    for name in X_train.select_dtypes("category"):
+        X_train[name] = X_train[name].cat.remove_unused_categories()
+        X_test[name] = X_test[name].cat.set_categories(X_train[name].cat.categories)
+    X_train.columns = X_test.columns = _plain_names(X_train.columns)
+    return replace(data, X_train=X_train, X_test=X_test)
+
+
+def _plain_names(names: pd.Index) -> list[str]:
+    """Return names without the characters that LightGBM and XGBoost refuse."""
+    return [re.sub(r"\W+", "_", f"{name} {k}") for k, name in enumerate(names)]
+
+
+def _paper_frames(dataset: str, seed: int) -> Halves:
     X = _frame(dataset)
     order = np.random.default_rng(seed).permutation(len(X))
     is_train = np.isin(np.arange(len(X)), order[: len(X) // 2])
+    data = halves(dataset, None, "ours", seed)
     return replace(data, X_train=X[is_train], X_test=X[~is_train])
 
 

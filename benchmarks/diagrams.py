@@ -14,9 +14,11 @@ from means import geometric_mean, means_by_dataset
 from rivals import (
     ADABOOST_50,
     ADABOOST_350,
+    CALIBRATED,
     CATBOOST,
     CONTROL,
     DIRECT,
+    EARLY_STOPPED,
     EXTRA,
     FOREST,
     HISTGB,
@@ -37,7 +39,7 @@ KINDS = {  # colours of Okabe and Ito, which differ for everybody; the marks of 
     "boosting": (
         "#D55E00",
         SQUARE.marker,
-        (LIGHTGBM, LIGHTGBM_300, XGBOOST, CATBOOST, HISTGB, SKRUB),
+        (LIGHTGBM, LIGHTGBM_300, EARLY_STOPPED, CALIBRATED, XGBOOST, CATBOOST, HISTGB, SKRUB),
     ),
     "forests": ("#009E73", TRIANGLE.marker, (FOREST, EXTRA)),
     "AdaBoost": ("#CC79A7", "v", (ADABOOST_50, ADABOOST_350)),

@@ -9,8 +9,11 @@ from means import geometric_mean, paired, paired_means, ratios
 from rivals import (
     ADABOOST_50,
     ADABOOST_350,
+    CALIBRATED,
+    CATBOOST,
     CONTROL,
     DIRECT,
+    EARLY_STOPPED,
     FOREST,
     HISTGB,
     LIGHTGBM,
@@ -22,6 +25,7 @@ from scipy.stats import ttest_1samp, wilcoxon
 
 from skliquid.datasets import DATASET_NAMES
 
+RIVALS = (LIGHTGBM, LIGHTGBM_300, EARLY_STOPPED, CALIBRATED, CATBOOST, FOREST, LINEAR, DIRECT)
 TIE = 1e-9
 
 
@@ -35,7 +39,7 @@ def goals(results: pd.DataFrame) -> pd.DataFrame:
         rows.append(against_adaboost(eight))
     if {OURS, HISTGB} <= measured:
         rows.append(near_histgb(eight))
-    for rival in (LIGHTGBM, LIGHTGBM_300, FOREST, LINEAR, DIRECT):
+    for rival in RIVALS:
         if {OURS, rival} <= measured:
             rows += against(real, rival)
     if {OURS, CONTROL} <= measured:

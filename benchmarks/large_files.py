@@ -58,7 +58,7 @@ def row_group(rng: np.random.Generator) -> pa.Table:
 
 def command_line(path: Path, seconds: float) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        words = ["train", str(path), "--target", "bought", "--model", f"{folder}/model"]
+        words = ["train", str(path), "--target", "bought", "--online", "--model", f"{folder}/model"]
         subprocess.run(
             [sys.executable, "-m", "skliquid.cli", *words], check=True, capture_output=True
         )
@@ -77,7 +77,7 @@ def ours(path: Path, seconds: float, **params: Any) -> int:
     ensemble = LiquidEnsembleClassifier(
         n_estimators=N_VOTERS, n_final=N_FINAL, random_state=0, **params
     )
-    model = train_on(path, target="bought", ensemble=ensemble)
+    model = train_on(path, target="bought", ensemble=ensemble, online=True)
     assert len(model.ensemble.estimators_) == N_FINAL
     return int(model.ensemble.n_samples_seen_)
 
@@ -91,15 +91,19 @@ def ours_with_plain_voters(path: Path, seconds: float) -> int:
 def plain_loop(path: Path, seconds: float, n_voters: int = N_VOTERS) -> int:
     from sklearn.linear_model import SGDClassifier
 
+    from skliquid import TableEncoder
     from skliquid.streams import increments_from
 
     voters = [SGDClassifier(random_state=seed) for seed in range(n_voters)]
+    increments = increments_from(path, target="bought")
+    encoder = TableEncoder().fit(next(iter(increments))[0])
 
-    def learn(X: np.ndarray, y: np.ndarray) -> None:
+    def learn(X: Any, y: np.ndarray) -> None:
+        rows = encoder.transform(X)
         for voter in voters:
-            voter.partial_fit(X, y, classes=[0, 1])
+            voter.partial_fit(rows, y, classes=[0, 1])
 
-    return for_some_time(increments_from(path, target="bought", classes=[0, 1]), learn, seconds)
+    return for_some_time(increments, learn, seconds)
 
 
 def one_classifier(path: Path, seconds: float) -> int:
@@ -141,9 +145,10 @@ def dask_incremental(path: Path, seconds: float) -> int:
     from dask_ml.wrappers import Incremental
     from sklearn.linear_model import SGDClassifier
 
+    from skliquid import TableEncoder
     from skliquid.streams import increments_from
 
-    encoder = increments_from(path, target="bought", classes=[0, 1]).encoding.encoder
+    encoder = TableEncoder().fit(next(iter(increments_from(path, target="bought")))[0])
     frame = dd.read_parquet(path, split_row_groups=1)
     n_parts = min(frame.npartitions, max(int(seconds * 50_000 / ROWS_IN_A_GROUP), 1))
     parts = frame.partitions[:n_parts].to_delayed()

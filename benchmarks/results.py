@@ -15,12 +15,12 @@ import pandas as pd
 from data import load
 from joblib import Parallel, delayed
 from measure import measured
-from rivals import METHODS, TAKE_FRAMES
+from rivals import METHODS
 
 DEFAULT_PATH = Path("out/accuracy.csv")
 SCORES = ("accuracy", "balanced", "auc", "log_loss", "clipped", "zeros", "brier", "calibration")
 COSTS = ("fit", "predict", "bytes")
-"""CPU seconds of ``fit``, seconds of ``predict_proba`` on the test half, bytes of the pickle."""
+"""CPU seconds of ``fit`` and of ``predict_proba`` on the test half, bytes of the pickle."""
 
 
 class Run(NamedTuple):
@@ -30,15 +30,21 @@ class Run(NamedTuple):
     method: str
 
 
+TIMED_SPLIT = 0
+"""The split whose times are reported: methods run in turns there, under the same conditions."""
+
 COLUMNS = (*Run._fields, *SCORES, *COSTS, "error", "bins")
 
 
-def run_missing(runs: Iterable[Run], path: Path, n_jobs: int) -> None:
-    """Append the results of those runs that the file does not have yet; failed ones are retried."""
+def run_missing(runs: Iterable[Run], path: Path, n_jobs: int, *, again: bool = False) -> None:
+    """Append the results of those runs that the file does not have yet; failed ones are retried.
+
+    With ``again`` all runs are measured, and replace their earlier results.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     results = read(path)
     done = set(results.loc[results["error"].isna(), list(Run._fields)].itertuples(index=False))
-    missing = [run for run in runs if run not in done]
+    missing = [run for run in runs if again or run not in done]
     parallel = Parallel(n_jobs=n_jobs, batch_size=1, return_as="generator_unordered")
     found = parallel(delayed(_result)(run) for run in missing)
     for number, result in enumerate(found, 1):
@@ -49,7 +55,7 @@ def run_missing(runs: Iterable[Run], path: Path, n_jobs: int) -> None:
 def _result(run: Run) -> dict[str, Any]:
     seed = split_seed(run)
     try:
-        data = load(run.dataset, seed, as_frame=run.method in TAKE_FRAMES)
+        data = load(run.dataset, seed, as_frame=True)
         return run._asdict() | measured(run.method, data, seed % 2**31)
     except Exception as error:  # the other runs can still be of use
         return run._asdict() | {"error": f"{type(error).__name__}: {error}".splitlines()[0]}

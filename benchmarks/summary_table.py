@@ -14,14 +14,15 @@ import numpy as np
 import pandas as pd
 from result_tables import MEANS, read_table
 
-from skliquid.datasets import DATASET_NAMES
-
 OURS, REFERENCE = "skliquid", "LightGBM, 100 trees"
 METHODS = (
     OURS,
     REFERENCE,
     "LightGBM, 300 trees",
+    "LightGBM, early stopping",
+    "LightGBM, calibrated",
     "XGBoost",
+    "CatBoost",
     "HistGradientBoosting",
     "random forest",
     "logistic regression",
@@ -36,12 +37,12 @@ MARKED = re.compile(r"(?s)(<!-- summary table -->\n).*?(<!-- end -->)")
 def summary_table(results: Path) -> str:
     """Return the table as Markdown; times are divided by those of LightGBM with 100 trees."""
     means = read_table(results, MEANS)
-    accuracy = read_table(results, "Accuracy").drop(index=list(DATASET_NAMES))
-    lines = [HEAD.format(n=len(accuracy))]
-    for method in METHODS:
+    lines = [HEAD.format(n=int(means["tables"].max()))]
+    complete = means[means["tables"] == means["tables"].max()]
+    for method in (method for method in METHODS if method in complete.index):
         of = means.loc[method]
         times = [_time(of[name] / means.loc[REFERENCE, name]) for name in _TIMES]
-        scores = [f"{of['accuracy']:.4f}", _wins_and_losses(accuracy, method)]
+        scores = [f"{of['accuracy']:.4f}", _wins_and_losses(of)]
         scores += [_score(of["log-loss"]), _score(of["ROC-AUC"])]
         lines.append(f"| {' | '.join([method, *scores, *times])} |")
     return "\n".join(lines)
@@ -50,11 +51,8 @@ def summary_table(results: Path) -> str:
 _TIMES = ("fit, CPU ms", "predict, ms")
 
 
-def _wins_and_losses(accuracy: pd.DataFrame, method: str) -> str:
-    if method == OURS:
-        return ""
-    gain = accuracy[OURS] - accuracy[method]
-    return f"{(gain > 0).sum()} : {(gain < 0).sum()}"
+def _wins_and_losses(of: pd.Series) -> str:
+    return "" if of.name == OURS else f"{of['ahead']:.0f} : {of['behind']:.0f}"
 
 
 def _score(value: float) -> str:

