@@ -32,15 +32,18 @@ def describe_columns(
     encoded = {} if encoder is None else {column.name: column for column in encoder.columns_}
     reports = []
     for name in X.column_names:
-        column = X[name]
-        values = column.unique().to_pylist()
-        present = [value for value in values if not is_missing(value)]
-        column_type, notes = "number", []
+        values, counts = X[name].value_counts().flatten()
+        cells = dict(zip(values.to_pylist(), counts.to_pylist(), strict=True))
+        column_type, notes, missing = "number", [], set(filter(is_missing, cells))
         if name in encoded:
             column_type, notes = encoded[name].column_type, list(encoded[name].notes)
+            missing |= encoded[name].missing_texts(
+                value for value in cells if isinstance(value, str)
+            )
         if name in markers:
             notes.append(describe_missing(dict(Counter(markers[name]).most_common())))
+        present = [value for value in cells if value not in missing]
         example = str(present[0])[:_MAX_EXAMPLE] if present else ""
-        counts = len(present), column.null_count
-        reports.append(ColumnReport(name, column_type, *counts, example, notes))
+        n_missing = len(X) - sum(cells[value] for value in present)
+        reports.append(ColumnReport(name, column_type, len(present), n_missing, example, notes))
     return reports

@@ -4,7 +4,7 @@ In version 3, scikit-learn's transformers encoded tables. Their state is convert
 encoders and a numeric view that give the same numbers.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -29,6 +29,7 @@ from skliquid.tables.column_encoders import (
 from skliquid.tables.frames import CATEGORY, DATE, NUMBER, TEXT
 from skliquid.tables.numeric_view import IS_MISSING, MISSING_CODE, NumericView
 from skliquid.tables.numeric_view import NUMBER as IS_NUMBER
+from skliquid.validation.data_types import is_missing
 
 _Categories = Annotated[NDArray[Any], Array("")]
 
@@ -99,6 +100,14 @@ class EncodedColumn:
     column_type: str
     encoders: list[ColumnEncoder] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def missing_texts(self, values: Iterable[str]) -> set[str]:
+        """Return the texts that count as missing in a column of numbers or dates."""
+        texts, form = list(values), getattr(next(iter(self.encoders), None), "format", None)
+        if form is None or not texts:
+            return set()
+        found = zip(texts, form.parse(texts)[0].tolist(), strict=True)
+        return {text for text, value in found if is_missing(value)}
 
     def check_stored(self) -> None:
         """Raise unless the column has a known type, with encoders or a reason for none."""
