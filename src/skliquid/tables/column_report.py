@@ -37,9 +37,8 @@ def describe_columns(
         column_type, notes, missing = "number", [], set(filter(is_missing, cells))
         if name in encoded:
             column_type, notes = encoded[name].column_type, list(encoded[name].notes)
-            missing |= encoded[name].missing_texts(
-                value for value in cells if isinstance(value, str)
-            )
+            texts = [value for value in cells if isinstance(value, str)]
+            missing |= encoded[name].missing_texts(texts)
         if name in markers:
             notes.append(describe_missing(dict(Counter(markers[name]).most_common())))
         present = [value for value in cells if value not in missing]

@@ -4,7 +4,7 @@ In version 3, scikit-learn's transformers encoded tables. Their state is convert
 encoders and a numeric view that give the same numbers.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -101,9 +101,9 @@ class EncodedColumn:
     encoders: list[ColumnEncoder] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def missing_texts(self, values: Iterable[str]) -> set[str]:
+    def missing_texts(self, texts: Sequence[str]) -> set[str]:
         """Return the texts that count as missing in a column of numbers or dates."""
-        texts, form = list(values), getattr(next(iter(self.encoders), None), "format", None)
+        form = getattr(next(iter(self.encoders), None), "format", None)
         if form is None or not texts:
             return set()
         found = zip(texts, form.parse(texts)[0].tolist(), strict=True)
