@@ -8,7 +8,7 @@ import numpy as np
 from section import Findings, Section, Table, with_progress
 
 TEXT = (
-    "Files of eight models that `skliquid.save` wrote are changed in all the ways of "
+    "Files of nine models that `skliquid.save` wrote are changed in all the ways of "
     "`tests/file_mutations.py`, and loaded; *sealed* ones have the digest that fits. *Refused* "
     "means a `ModelFileError`, *same* the predictions of the original file. *Other model*: numbers "
     "within their rules were changed together with the digest, which makes a valid file of another "

@@ -26,3 +26,8 @@ def test_more_estimators_than_marks_share_them():
     marks = marks_by_estimator([f"estimator {k}" for k in range(9)])
     assert len(marks) == 9
     assert set(marks.values()) == set(MARKS)
+
+
+def test_default_estimators_have_the_same_marks_in_every_ensemble():
+    marks = marks_by_estimator(["boosted", "other", "forest"])
+    assert marks == {"boosted": MARKS[2], "other": MARKS[3], "forest": MARKS[1]}

@@ -143,8 +143,8 @@ class DelegationDisplay(Display):
 
     def _write_texts(self) -> None:
         legend = self.legend_.get_window_extent().height if self.legend_ else 0
-        pad = 6 + legend * 72 / self.ax_.figure.dpi
-        title, caption = self.ax_.set_title(self._title(), pad=pad), self.ax_.set_xlabel(_NOTE)
+        title = self.ax_.set_title(self._title(), pad=6 + legend * 72 / self.ax_.figure.dpi)
+        caption = self.ax_.set_xlabel(_NOTE, size="medium")
         if self.colorbar_ is not None:
             unit = f":\n{self.competence_unit}" if self.competence_unit else ""
             self.colorbar_.set_label(f"Competence when last measured{unit}")

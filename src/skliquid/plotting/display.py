@@ -132,7 +132,7 @@ def arrange(ax: "Axes", texts: Sequence["Text"] = ()) -> None:
 def _break_lines(text: "Text", width: float) -> None:
     lines = text.get_text().splitlines()
     letter = text.get_window_extent().width / max(map(len, lines))
-    n_letters = max(int(1.1 * width / letter), 8)
+    n_letters = max(int(width / letter), 8)
     broken = "\n".join(fill(line, n_letters, break_long_words=False) for line in lines)
     longest = max(map(len, broken.splitlines()))  # one word may be wider than the axes
     text.set(text=broken, size=float(text.get_fontsize()) * min(n_letters / longest, 1))

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skliquid.delegation.arrays import Floats
+from skliquid.presets import ESTIMATOR_NAMES
 
 
 class Mark(NamedTuple):
@@ -45,6 +46,7 @@ MARKS = (
 
 
 def marks_by_estimator(estimators: Sequence[str]) -> dict[str, Mark]:
-    """Return the mark of each estimator, in the order in which they occur."""
-    names = dict.fromkeys(estimators)
-    return {name: MARKS[k % len(MARKS)] for k, name in enumerate(names)}
+    """Return the mark of each estimator: default names have the same in every ensemble."""
+    given = dict.fromkeys(estimators)
+    names = dict.fromkeys([*ESTIMATOR_NAMES, *given]) if given.keys() & ESTIMATOR_NAMES else given
+    return {name: MARKS[k % len(MARKS)] for k, name in enumerate(names) if name in given}

@@ -152,7 +152,7 @@ class WeightFlowDisplay(Display):
         top.spines[:].set_visible(False)
         n_left = quantity(len(self.graph.representatives), "representative")
         title = f"How weight gathers: from {quantity(n_voters, 'voter')} to {n_left}"
-        return ax.set_title(title), ax.set_xlabel(f"Increment\n{_NOTE}")
+        return ax.set_title(title), ax.set_xlabel(f"Increment\n{_NOTE}", size="medium")
 
     def _write_labels(self, ax: "Axes") -> "dict[int, Text]":
         """Write numbers and weights to the right, the heaviest first, until there is no room."""
