@@ -450,3 +450,45 @@ def test_a_stream_learns_a_third_category_as_a_category():
         "c",
     ]
     assert ensemble.encoder_.is_categorical_.tolist() == [True, False]
+
+
+def test_columns_with_numbers_as_names_must_keep_their_order():
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 2)))
+    ensemble = LiquidEnsembleClassifier(random_state=0).fit(X, X[0] > 0)
+    with pytest.raises(ValueError, match=r"in their order: got \[1, 0\] instead of \[0, 1\]"):
+        ensemble.predict(X[[1, 0]])
+    assert ensemble.score(X.to_numpy(), X[0] > 0) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"), [("hello", "numbers in the column 'b'"), (np.inf, "the column 'b' holds")]
+)
+def test_errors_name_the_column_of_a_frame_of_numbers(cell, message):
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(200, 2)), columns=["a", "b"])
+    ensemble = LiquidEnsembleClassifier(random_state=0).fit(X, X["a"] > 0)
+    with pytest.raises(ValueError, match=message):
+        ensemble.predict(X.assign(b=cell))
+
+
+@pytest.mark.parametrize("index_type", [pa.uint8(), pa.uint32(), pa.int64()])
+def test_dictionaries_of_arrow_may_have_unsigned_indices(index_type):
+    indices = pa.array([0, 1, None, 2] * 50, index_type)
+    column = pa.DictionaryArray.from_arrays(indices, pa.array(["a", "b", "c"]))
+    y = [0, 1, 0, 1] * 50
+    ensemble = LiquidEnsembleClassifier(random_state=0).fit(pa.table({"c": column}), y)
+    assert ensemble.score(pd.DataFrame({"c": ["a", "b", None, "c"] * 50}), y) == 1.0
+
+
+def test_labels_that_differ_only_in_case_are_named():
+    X = pd.DataFrame({"a": np.arange(90.0)})
+    with pytest.warns(UserWarning, match="Labels of y differ only in case or spaces: 'Ja', 'ja'"):
+        LiquidEnsembleClassifier(random_state=0).fit(X, ["ja", "nein", "Ja"] * 30)
+
+
+def test_text_with_fractions_is_numbers_and_text_of_digits_is_not():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {"size": [f"{x:.2f}" for x in rng.normal(size=99)], "code": ["7", "8", "9"] * 33}
+    )
+    ensemble = LiquidEnsembleClassifier(random_state=0).fit(X, [0, 1, 0] * 33)
+    assert ensemble.encoder_.column_types_ == {"size": "number", "code": "category"}

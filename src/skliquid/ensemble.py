@@ -46,6 +46,7 @@ from skliquid.supervision import (
 )
 from skliquid.tables.frames import as_frame, needs_encoder, with_columns
 from skliquid.tables.table_encoder import TableEncoder
+from skliquid.tables.text_values import warn_of_similar_classes
 from skliquid.training import Rules, Training, finish, train
 from skliquid.validation import parameters
 from skliquid.validation.input import (
@@ -353,6 +354,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         rows = self._with_class_weights(given)
         check_two_classes(rows.y)
         classes, labels = np.unique(rows.y, return_inverse=True)
+        warn_of_similar_classes(classes.tolist())
         rows, eval_set = rows._replace(y=labels), check_eval_set(self._check_X_y, eval_set, classes)
 
         budget = Budget(self.max_cost, self.max_seconds)

@@ -509,5 +509,14 @@ def test_large_data_are_trained_on_in_increments(table, write, monkeypatch):
 
 def test_labels_that_differ_in_case_or_spaces_are_reported(table, write):
     odd = table.assign(ill=table["ill"].where(table.index % 9 != 0, "Yes "))
-    with pytest.warns(UserWarning, match=r"target 'ill' differ only in case or spaces: 'Yes ', 'y"):
+    with pytest.warns(UserWarning, match=r"y differ only in case or spaces: 'Yes ', 'y"):
         train_on(write(odd, "a.csv"), target="ill", ensemble=ensemble())
+
+
+@pytest.mark.parametrize("column_type", ["number", "date", "text"])
+@pytest.mark.parametrize("online", [False, True])
+def test_column_types_that_do_not_suit_the_cells_are_refused(tmp_path, column_type, online):
+    path = tmp_path / "towns.csv"
+    path.write_text("town,y\n" + "Bern,a\nOslo,b\n" * 40)
+    with pytest.raises(ValueError, match=rf"--{column_type}\) must suit .* 'town' .* but category"):
+        train_on(path, target="y", column_types={"town": column_type}, online=online)

@@ -74,8 +74,8 @@ DAYS = [f"{k % 28 + 1:02}.{k % 12 + 1:02}.2020" for k in range(100)]
         (["$12", "$1,300.50"], "number"),
         (["12 km", "14 km"], "number"),
         (["1", "2", "-", "3"] * 9, "number"),
-        (["1.5", "2.5"], "category"),  # text without any other cell was meant as text
-        (["1", "2"], "category"),
+        (["1.5", "2.5"], "number"),
+        (["1", "2"], "category"),  # text of whole numbers was meant as text
         (["007", "120"], "category"),
         (["a", "b"], "category"),
         ([True, False], "category"),

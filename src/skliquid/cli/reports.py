@@ -163,12 +163,14 @@ class _TimeLeft(TimeRemainingColumn):
 
 def column_table(columns: Sequence[ColumnReport]) -> Table:
     """Return a table of the types, contents and notes of columns."""
-    table = Table("column", "type", title="What was understood", title_justify="left")
+    n_rows = max((column.n_rows for column in columns), default=0)
+    title = f"What was understood of {n_rows:,} rows"
+    table = Table("column", "type", title=title, title_justify="left")
     table.add_column("distinct", justify="right")
     table.add_column("missing", justify="right")
     table.add_column("example", overflow="fold")
     table.add_column("notes", overflow="fold")
-    for name, column_type, n_distinct, n_missing, example, notes in columns[:_MAX_COLUMNS]:
+    for name, column_type, n_distinct, n_missing, example, notes, _ in columns[:_MAX_COLUMNS]:
         counts = ("", "") if column_type == "left out" else (f"{n_distinct:,}", f"{n_missing:,}")
         texts = (name or "(no name)", column_type, *counts, example, "; ".join(notes))
         table.add_row(*map(Text, texts))

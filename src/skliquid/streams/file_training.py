@@ -16,12 +16,11 @@ from skliquid.files.checkpoint import hash_settings, load_checkpoint, reserve
 from skliquid.files.saving import serialize, write
 from skliquid.mechanisms import JustFastEnough
 from skliquid.sources.file_paths import data_paths
-from skliquid.streams.file_increments import Increments, check_integer, increments_from
+from skliquid.streams.file_increments import OPTIONS, Increments, check_integer, increments_from
 from skliquid.streams.model import StreamedModel
 from skliquid.tables.column_report import ColumnReport, describe_columns
-from skliquid.tables.text_values import similar_labels
+from skliquid.tables.text_values import warn_of_similar_classes
 from skliquid.validation.parameters import check_no_budget
-from skliquid.validation.user_warnings import warn_user
 
 MAX_CELLS = 2**24
 """Data with more rows x columns are trained on in increments; others are read whole."""
@@ -169,9 +168,10 @@ def train_on(
             decimal=decimal,
             encoding=encoding,
         )
-        _warn_of_similar_classes(increments)
         n_cells = increments.n_rows * (len(increments.column_types) + 1)
         is_online = n_cells > MAX_CELLS if online is None else bool(online)
+        if is_online:  # otherwise `fit` warns
+            warn_of_similar_classes(increments.classes.tolist(), f"the target {target!r}")
         settings = _settings(prototype, increments, classes, is_online) if file else {}
         if file and resume and file.exists():
             model: StreamedModel = load_checkpoint(file, settings)
@@ -203,16 +203,6 @@ def _check_ensemble(ensemble: LiquidEnsembleClassifier | None) -> LiquidEnsemble
     check_no_budget(prototype.max_cost, prototype.max_seconds)
     prototype.check_parameters()
     return prototype
-
-
-def _warn_of_similar_classes(increments: Increments) -> None:
-    labels = [str(label) for label in increments.classes.tolist()]
-    for group in similar_labels(labels, np.ones(len(labels))):
-        warn_user(
-            f"Labels of the target {increments.target!r} differ only in case or spaces: "
-            f"{', '.join(map(repr, group))}. They are different classes; if they should not be, "
-            "correct the data."
-        )
 
 
 def _untrained(
@@ -277,8 +267,17 @@ def _train_whole(
 
 
 def _describe(model: StreamedModel, increments: Increments, X: Any) -> list[ColumnReport]:
-    left_out = increments.left_out.items()
+    """Return a report of each column; raise unless columns have the types that were chosen."""
+    left_out, chosen = increments.left_out.items(), increments.files.chosen
     used = describe_columns(X, model.ensemble.encoder_, increments.files.markers)
+    for one in used:
+        wanted = chosen.get(one.name, one.column_type)
+        if one.column_type not in (wanted, "left out"):
+            raise ValueError(
+                f"column_types ({OPTIONS[wanted]}) must suit the cells: the column {one.name!r} is "
+                f"not of the type {wanted}, but {one.column_type}, with values such as "
+                f"{one.example!r}. Correct the cells, or leave the choice out."
+            )
     return used + [ColumnReport(k, "left out", 0, 0, "", [reason]) for k, reason in left_out]
 
 

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from skliquid.tables.text_values import describe_missing
 from skliquid.validation.data_types import is_missing
 
 _MAX_EXAMPLE = 24
@@ -19,6 +18,7 @@ class ColumnReport(NamedTuple):
     n_missing: int
     example: str
     notes: list[str]  # for a column that is left out, the reason
+    n_rows: int = 0
 
 
 def describe_columns(
@@ -40,9 +40,11 @@ def describe_columns(
             texts = [value for value in cells if isinstance(value, str)]
             missing |= encoded[name].missing_texts(texts)
         if name in markers:
-            notes.append(describe_missing(dict(Counter(markers[name]).most_common())))
+            shown = ", ".join(repr(text) for text, _ in Counter(markers[name]).most_common(3))
+            notes.append(f"{shown} counts as missing")
         present = [value for value in cells if value not in missing]
         example = str(present[0])[:_MAX_EXAMPLE] if present else ""
         n_missing = len(X) - sum(cells[value] for value in present)
-        reports.append(ColumnReport(name, column_type, len(present), n_missing, example, notes))
+        counts_of = len(present), n_missing
+        reports.append(ColumnReport(name, column_type, *counts_of, example, notes, len(X)))
     return reports

@@ -316,7 +316,8 @@ class NarwhalsFrame(Frame):
             encoded = column.to_native().combine_chunks()
             if not hasattr(encoded, "dictionary"):
                 encoded = encoded.dictionary_encode()
-            codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            indices = encoded.indices.cast("int64")  # polars and DuckDB write unsigned ones
+            codes = indices.fill_null(-1).to_numpy(zero_copy_only=False)
             return Distinct(codes, encoded.dictionary.to_pylist()).without_unused()
         if type(column.dtype).__name__ in ("Categorical", "Enum"):
             column = column.cast(nw.String())

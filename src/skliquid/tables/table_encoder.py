@@ -471,7 +471,7 @@ def _texts(column: Column, seed: int, *, may_be_category: bool) -> EncodedColumn
     values, counts = column.texts.values, column.texts.counts()
     if any(map(_DIGIT.search, values)):
         numbers = find_number_format(values, counts)
-        if numbers is not None and not (numbers.is_plain and may_be_category):
+        if numbers is not None and not (numbers.are_digits and may_be_category):
             encoder = Numbers(numbers.format, are_texts=True)
             return EncodedColumn(column.name, NUMBER, [encoder], numbers.notes)
         dates = find_date_format(values, counts)

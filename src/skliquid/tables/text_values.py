@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Floats
 from skliquid.delegation.storable import require, storable
+from skliquid.validation.user_warnings import warn_user
 
 MISSING_MARKERS = frozenset(
     {"", "-", "--", "---", "\u2013", "\u2014", "?", "??", ".", "..", "...", "*", "/", "\\n"}
@@ -248,7 +249,7 @@ class FoundNumbers(NamedTuple):
 
     format: NumberFormat
     notes: list[str]
-    is_plain: bool  # all cells are numbers without currency, unit, separators and markers
+    are_digits: bool  # all cells are integers without currency, unit, separators and markers
 
 
 def find_number_format(values: Sequence[str], counts: Any) -> FoundNumbers | None:
@@ -264,7 +265,8 @@ def find_number_format(values: Sequence[str], counts: Any) -> FoundNumbers | Non
         return None
     unclear = _unclear_values(form, compress(values, ~np.isnan(numbers)))
     notes = _format_notes(form, special, unclear) + missing.notes("number")
-    return FoundNumbers(replace(form, markers=missing.markers()), notes, is_plain=not special)
+    are_digits = not special and bool(np.all(numbers == np.floor(numbers)))
+    return FoundNumbers(replace(form, markers=missing.markers()), notes, are_digits)
 
 
 def _unmarked(values: Sequence[str], counts: Any) -> dict[str, int]:
@@ -514,6 +516,16 @@ def similar_labels(values: Sequence[str], counts: Any) -> list[tuple[str, ...]]:
     similar = [group for group in similar if len(group) > 1]
     similar.sort(key=lambda group: -sum(n for n, _ in group))
     return [tuple(value for _, value in group) for group in similar]
+
+
+def warn_of_similar_classes(classes: Sequence[Any], where: str = "y") -> None:
+    """Warn if some classes differ only in case or spaces."""
+    labels = list(map(str, classes))
+    for group in similar_labels(labels, np.ones(len(labels))):
+        warn_user(
+            f"Labels of {where} differ only in case or spaces: {', '.join(map(repr, group))}. They "
+            "are different classes; if they should not be, correct the data."
+        )
 
 
 def mean_words(values: Sequence[str]) -> float:

@@ -22,6 +22,7 @@ from skliquid.validation.data_types import (
     conversion_of,
     converted_weights,
     convertible_rows,
+    is_missing,
 )
 from skliquid.validation.user_warnings import warn_user
 
@@ -43,8 +44,10 @@ def check_X(ensemble: Any, X: Any, *, reset: bool = False, **y: Any) -> Any:
         "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
     }
     if not reset and not y and (numbers := _numbers_of_frame(ensemble, X)) is not None:
-        return check_array(numbers, estimator=ensemble, input_name="X", **options)
-    with conversion_of("X"), _text_refused():
+        with _text_refused(X):
+            return check_array(numbers, estimator=ensemble, input_name="X", **options)
+    _check_other_names(ensemble, X, reset=reset)
+    with conversion_of("X"), _text_refused(X):
         return validate_data(ensemble, X, reset=reset, **options, **y)
 
 
@@ -57,18 +60,50 @@ def _numbers_of_frame(ensemble: Any, X: Any) -> NDArray[Any] | None:
     return numbers if numbers.dtype.kind in "iufb" else None
 
 
+def _check_other_names(ensemble: Any, X: Any, *, reset: bool) -> None:
+    """Raise if columns have other names than in training, which scikit-learn checks for strings."""
+    names = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
+    names = [] if all(isinstance(name, str) for name in names) else names
+    if reset:
+        ensemble.__dict__["_other_names"] = names
+    known = ensemble.__dict__.get("_other_names")
+    if names and known and names != known:
+        raise ValueError(
+            f"X must have the columns of training in their order: got {names!r:.100} instead of "
+            f"{known!r:.100}. Reorder them, or train again."
+        )
+
+
 @contextmanager
-def _text_refused() -> Iterator[None]:
-    """Name the way out where ``X`` is an array that holds text."""
+def _text_refused(X: Any) -> Iterator[None]:
+    """Name the column and the way out where ``X`` holds text, or numbers that are not finite."""
     try:
         yield
     except ValueError as error:
+        for name, column in X.items() if hasattr(X, "iloc") else ():
+            _check_numbers(column, name)
         if "could not convert string" not in str(error):
             raise
         raise ValueError(
             f"X must hold numbers, or be a data frame: {error}. For columns of categories, dates "
             "or text, give a data frame, such as pandas.DataFrame(X)."
         ) from error
+
+
+def _check_numbers(column: Any, name: Any) -> None:
+    for value in column.tolist():
+        try:
+            is_finite = is_missing(value) or not np.isinf(float(value))
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"X must have numbers in the column {name!r}, as in training: got {value!r}. "
+                "Convert the column, or train again."
+            ) from None
+        if not is_finite:
+            raise ValueError(
+                f"X must hold finite numbers: the column {name!r} holds an infinite one. Replace "
+                "it, or leave it missing."
+            )
 
 
 def check_X_y(ensemble: Any, X: Any, y: Any, *, reset: bool = False) -> tuple[Any, NDArray[Any]]:
@@ -148,8 +183,9 @@ def warn_if_one_class_wins(
     warn_user(
         f"The ensemble predicted the class {winner!s} for all {n_rows} rows that it was "
         f"asked about before training on them, but the rows are {named}{more}. If the other "
-        "classes matter, set class_weight='balanced', or choose a threshold for predict_proba, "
-        "for example with sklearn.model_selection.TunedThresholdClassifierCV."
+        "classes matter, set class_weight='balanced' (--class-weight balanced), or choose a "
+        "threshold for predict_proba, for example with "
+        "sklearn.model_selection.TunedThresholdClassifierCV."
     )
 
 
