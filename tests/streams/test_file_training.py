@@ -513,7 +513,7 @@ def test_labels_that_differ_in_case_or_spaces_are_reported(table, write):
         train_on(write(odd, "a.csv"), target="ill", ensemble=ensemble())
 
 
-@pytest.mark.parametrize("column_type", ["number", "date", "text"])
+@pytest.mark.parametrize("column_type", ["number", "date"])
 @pytest.mark.parametrize("online", [False, True])
 def test_column_types_that_do_not_suit_the_cells_are_refused(tmp_path, column_type, online):
     path = tmp_path / "towns.csv"

@@ -168,8 +168,8 @@ def train(
         check_output(checkpoint, [*inputs, out], name="--checkpoint")
         if replay is not None:
             check_output(replay, [*inputs, out, checkpoint], name="--replay")
-        if note := unusual_dialect(inputs, GivenDialect(sep, decimal, encoding)):
-            console.print(note, soft_wrap=True)
+        if unusual := unusual_dialect(inputs, GivenDialect(sep, decimal, encoding)):
+            console.print(unusual, soft_wrap=True)
         contexts.enter_context(file_lock(out))
         try:
             trained = train_on(

@@ -272,7 +272,8 @@ def _describe(model: StreamedModel, increments: Increments, X: Any) -> list[Colu
     used = describe_columns(X, model.ensemble.encoder_, increments.files.markers)
     for one in used:
         wanted = chosen.get(one.name, one.column_type)
-        if one.column_type not in (wanted, "left out"):
+        suitable = {wanted, "left out"} | ({"category"} if wanted == "text" else set())
+        if one.column_type not in suitable:
             raise ValueError(
                 f"column_types ({OPTIONS[wanted]}) must suit the cells: the column {one.name!r} is "
                 f"not of the type {wanted}, but {one.column_type}, with values such as "

@@ -80,7 +80,7 @@ def _text_refused(X: Any) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        for name, column in X.items() if hasattr(X, "iloc") else ():
+        for name, column in X.items() if hasattr(X, "columns") and hasattr(X, "iloc") else ():
             _check_numbers(column, name)
         if "could not convert string" not in str(error):
             raise
