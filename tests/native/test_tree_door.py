@@ -203,6 +203,7 @@ def test_tasks_of_sequences_are_checked(others, message):
         ({"scores": np.zeros((1, 40, 1))}, "scores must have 3 outputs: got 1"),
         ({"scores": np.zeros((0, 40, 3))}, "scores must be one of the scores"),
         ({"scores": np.zeros((1, 40, 3), np.float32)}, "scores must hold float64"),
+        ({"tasks": boosting_tasks(scores=0)}, "scores must be of one task only"),
     ],
     ids=named,
 )

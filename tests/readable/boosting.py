@@ -25,13 +25,14 @@ def grow_sequence(
 ) -> list[tuple[bytes, bytes]]:
     """Return nodes and values of trees, each grown on what those before it left unexplained.
 
-    ``scores`` are those of all rows before the first of these trees, or ``base`` for each.
+    ``scores`` are those of all rows before the first of these trees, and change to those after the
+    last; without them, each row starts with ``base``.
     """
     random, weights = Random(task["seed"]), own_weights(rows, task)
     window = draw_rows(random, rows.n_rows, int(task["n_window"]))
     window = window[weights[window] > 0]
     n_rows, quantum = len(window), quantum_of(weights[window])
-    scores = np.tile(base, (n_rows, 1)) if scores is None else scores[window]
+    all_scores, scores = scores, np.tile(base, (n_rows, 1)) if scores is None else scores[window]
     trees = []
     for _ in range(task["n_trees"]):
         drawn = draw_rows(random, n_rows, min(int(task["n_drawn"]), n_rows))
@@ -42,6 +43,8 @@ def grow_sequence(
         for k, row in enumerate(window):
             scores[k] += tree.values_of(rows.bins[:, row])
         trees.append(tree.as_bytes())
+    if all_scores is not None:
+        all_scores[window] = scores
     return trees
 
 

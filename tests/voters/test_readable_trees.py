@@ -59,7 +59,7 @@ def assert_same_sequence(rows, n_classes, base=None, scores=None, **fields):
     base = np.linspace(-0.5, 0.3, n_outputs) if base is None else base
     given_scores = np.empty((0, rows.n_rows, n_outputs))
     if scores is not None:
-        record["scores"], given_scores = 0, scores[None]
+        record["scores"], given_scores = 0, scores[None].copy()
     ((trees, n_visits),) = native.grow_sequences(
         *rows[:4],
         n_classes,
@@ -71,6 +71,8 @@ def assert_same_sequence(rows, n_classes, base=None, scores=None, **fields):
         rows.features,
     )
     assert trees == grow_sequence(rows, record[0], base, scores)
+    if scores is not None:
+        np.testing.assert_array_equal(given_scores[0], scores)
     assert n_visits <= record["n_drawn"][0] * record["n_trees"][0]
     return trees
 

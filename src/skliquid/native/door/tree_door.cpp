@@ -95,6 +95,14 @@ class CheckedColumns {
     check_bins();
   }
 
+  // Check that `written` shares no memory with these arrays.
+  void expect_apart_from(const Array& written) const {
+    const Array* const others[] = {&bins, &edges, &kinds, &labels, &weights, features.get()};
+    for (const Array* own : others) {
+      if (own) written.expect_apart(*own);
+    }
+  }
+
   const double* weights_of(int64_t k) const {
     return k < 0 ? nullptr : weights.as<double>() + k * columns.n_rows;
   }
@@ -228,13 +236,17 @@ nb::list grow_sequences(nb::handle bins, nb::handle edges, nb::handle kinds, nb:
                         nb::handle scores_, int64_t n_threads, nb::handle features) {
   const CheckedColumns checked(bins, edges, kinds, labels, n_classes, weights, features);
   const Records<BoostingRecord> records(tasks_);
-  const Array base(base_, "base", 2, Use::read), scores(scores_, "scores", 3, Use::read);
+  const Array base(base_, "base", 2, Use::read), scores(scores_, "scores", 3, Use::write);
+  expect_apart({&base, &scores});
+  checked.expect_apart_from(scores);
   const int64_t n_rows = checked.columns.n_rows, n_outputs = checked.classes.n_outputs();
   base.expect_size(0, records.n, "rows");
   base.expect_size(1, n_outputs, "columns");
   scores.expect_size(1, n_rows, "rows of each voter");
   scores.expect_size(2, n_outputs, "outputs");
-  const double *first_base = base.as<double>(), *first_score = scores.as<double>();
+  const double* first_base = base.as<double>();
+  double* first_score = scores.as<double>();
+  std::vector<bool> are_taken(static_cast<std::size_t>(scores.size(0)));
   std::vector<BoostingTask> tasks;
   for (int64_t k = 0; k < records.n; ++k) {
     const BoostingRecord& r = records.each[k];
@@ -251,6 +263,11 @@ nb::list grow_sequences(nb::handle bins, nb::handle edges, nb::handle kinds, nb:
     check_task(r.weights >= -1 && r.weights < checked.n_weights,
                "weights must be a row of the weights, or -1.");
     check_task(r.scores >= -1 && r.scores < scores.size(0), "scores must be one of the scores.");
+    if (r.scores >= 0) {  // they are written to
+      const auto own = static_cast<std::size_t>(r.scores);
+      check_task(!are_taken[own], "scores must be of one task only.");
+      are_taken[own] = true;
+    }
     tasks.push_back({r.seed, r.n_trees, r.n_window, r.n_drawn, r.n_columns, r.depth, r.rate,
                      r.penalty, r.min_hessian, first_base + k * n_outputs,
                      r.scores < 0 ? nullptr : first_score + r.scores * n_rows * n_outputs,

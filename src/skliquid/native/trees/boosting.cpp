@@ -45,6 +45,7 @@ class Sequence {
   std::vector<int32_t> labels;
   std::vector<double> weights;
   std::vector<double> scores;    // one row per sample
+  std::vector<int32_t> window;   // the rows that trees sample from
   std::vector<float> gradients;  // of the rows of the tree, in the order of `rows`
   std::vector<float> gradients_right;
   std::vector<int32_t> rows, rows_right, left_out, chosen, places, places_right;
@@ -68,7 +69,6 @@ class Sequence {
         n_outputs(all_labels.n_outputs()),
         columns(all),
         random(task_.seed) {
-    std::vector<int32_t> window;
     window.reserve(static_cast<std::size_t>(task.n_window));
     draw_rows(
         random, all.n_rows, task.n_window,
@@ -121,6 +121,11 @@ class Sequence {
       grown.n_nodes.push_back(static_cast<int64_t>(tree.nodes.size()));
       grown.n_values.push_back(static_cast<int64_t>(tree.values.size()));
       grown.n_visits += static_cast<int64_t>(rows.size());
+    }
+    if (!task.scores) return;
+    for (std::size_t i = 0; i < window.size(); ++i) {
+      const double* own = scores.data() + static_cast<int64_t>(i) * n_outputs;
+      std::copy(own, own + n_outputs, task.scores + window[i] * n_outputs);
     }
   }
 

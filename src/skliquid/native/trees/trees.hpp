@@ -130,7 +130,7 @@ struct BoostingTask {
   double penalty;  // on leaf values, l2
   double min_hessian;
   const double* base;     // scores before the first tree, one per output
-  const double* scores;   // initial scores of all rows; null: `base`
+  double* scores;         // scores of all rows, before and after these trees; null: `base`
   const double* weights;  // null: all are one
 };
 
