@@ -152,3 +152,39 @@ def test_rows_are_put_into_bins_made_for_them():
     assert one.weights.tolist() == [[0, 1, 2]]
     two = BinnedRows.from_rows(X, y, np.ones((2, 3)), np.array([False, True]))
     assert two.weights.shape == (2, 3)
+
+
+def test_frequent_values_have_bins_of_their_own():
+    rng = np.random.default_rng(0)
+    rare = rng.normal(size=1_200)
+    column = np.concatenate([rare, np.repeat([-0.5, 0.25, 1.5], [500, 200, 100])])
+    X = rng.permutation(column)[:, None]
+    bins = bins_of(X, edges_of(X, np.zeros(1, dtype=bool)))[0]
+    for value in (-0.5, 0.25, 1.5):
+        own = bins == bins[np.flatnonzero(X[:, 0] == value)[0]]
+        assert set(X[own, 0]) == {value}
+    counts = np.bincount(bins, minlength=63)
+    assert len(counts) == 63
+    assert counts[np.bincount(bins, X[:, 0] == -0.5) == 0].max() < 250
+    assert np.median(counts) < 30  # of about equal size
+
+
+def test_ties_in_few_rows_are_no_frequent_values():
+    values = np.repeat(np.arange(100.0), 2)[:, None]
+    bins = bins_of(values, edges_of(values, np.zeros(1, dtype=bool)))[0]
+    assert np.bincount(bins).max() <= 4
+
+
+@pytest.mark.parametrize("n_common", [1, 40, 62, 63, 70])
+def test_columns_of_frequent_values_have_at_most_63_bins(n_common):
+    rng = np.random.default_rng(0)
+    column = np.concatenate([np.repeat(np.arange(n_common), 40), rng.uniform(0, n_common, 200)])
+    edges = edges_of(column[:, None], np.zeros(1, dtype=bool))
+    assert np.isfinite(edges).sum() <= 62
+    assert np.all(np.diff(edges[np.isfinite(edges)]) > 0)
+
+
+def test_a_shift_moves_the_edges():
+    X = np.random.default_rng(0).normal(size=(1_000, 1))
+    first, second = (edges_of(X, np.zeros(1, dtype=bool), shift) for shift in (0.0, 0.5))
+    assert not np.isin(first[np.isfinite(first)], second).any()

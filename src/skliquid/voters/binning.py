@@ -13,6 +13,7 @@ from skliquid.voters.one_hot import ColumnTypes, bundle
 
 ROWS_FOR_EDGES = 2_000  # at most, at equal distances
 _CELLS_FOR_EDGES = 2**25
+_MIN_TIES = 10  # rows with one value that fill a bin of their own
 _COLUMNS_AT_ONCE = 256
 
 
@@ -49,9 +50,11 @@ class BinnedRows(NamedTuple):
         weights: Floats | None,
         is_categorical: NDArray[np.bool_],
         n_threads: int = 1,
+        *,
+        shift: float = 0.0,
     ) -> "BinnedRows":
-        """Put rows into bins made for them."""
-        edges = edges_of(X, is_categorical)
+        """Put rows into bins made for them; ``shift`` moves edges by a part of a bin."""
+        edges = edges_of(X, is_categorical, shift)
         bins, column_types = bins_of(X, edges, n_threads), is_categorical.astype(np.uint8)
         bins, edges, column_types, features = bundle(bins, edges, column_types)
         sets = np.empty((0, len(y))) if weights is None else weights.reshape(-1, len(y))
@@ -59,14 +62,15 @@ class BinnedRows(NamedTuple):
         return cls(bins, edges, column_types, y, sets, features)
 
 
-def edges_of(X: Any, is_categorical: NDArray[np.bool_]) -> Floats:
+def edges_of(X: Any, is_categorical: NDArray[np.bool_], shift: float = 0.0) -> Floats:
     """Return the edges between the bins of each column, and infinity behind the last.
 
     Where a column has at most 63 different values, each has a bin of its own.
     """
     n_rows, n_columns = X.shape
     n_used = min(ROWS_FOR_EDGES, max(_CELLS_FOR_EDGES // n_columns, 500))
-    sample = X[:: max(-(-n_rows // n_used), 1)]
+    step = max(-(-n_rows // n_used), 1)
+    sample = X[int(shift * step) :: step]
     edges = np.full((n_columns, native.MOST_EDGES), np.inf)
     if is_categorical.any():  # categories are numbers from 0
         between = np.arange(native.MOST_EDGES) + 0.5
@@ -79,22 +83,40 @@ def edges_of(X: Any, is_categorical: NDArray[np.bool_]) -> Floats:
         for column, values in enumerate(by_column, start):
             if not is_categorical[column]:
                 n_known = np.searchsorted(values, np.nan)  # missing values are sorted to the end
-                found = _edges_between(values[:n_known])
+                found = _edges_between(values[:n_known], shift)
                 edges[column, : len(found)] = found
     return edges
 
 
-def _edges_between(values: Floats) -> Floats:
+def _edges_between(values: Floats, shift: float = 0.0) -> Floats:
     """Return the edges between sorted values."""
-    n_bins = native.MOST_EDGES + 1
-    at = np.flatnonzero(values[1:] > values[:-1])
-    if len(at) >= n_bins:  # the last of the values equal to each quantile
-        quantiles = values[np.arange(1, n_bins) * len(values) // n_bins]
-        at = np.unique(np.searchsorted(values, quantiles, side="right")) - 1
-        at = at[at + 1 < len(values)]
+    at = np.flatnonzero(values[1:] > values[:-1])  # the last of equal values
+    if len(at) > native.MOST_EDGES:
+        counts = np.diff(at, prepend=-1, append=len(values) - 1)
+        at = at[_first_of_bins(counts, shift)[1:] - 1]
     low, high = values[at], values[at + 1]
     middle = low / 2 + high / 2  # their sum may be infinite
     return np.asarray(np.where(middle < high, middle, low))
+
+
+def _first_of_bins(counts: NDArray[np.intp], shift: float) -> NDArray[np.intp]:
+    """Return the first value of each bin, from the number of rows with each value.
+
+    A value that would fill a bin has one of its own. The others share the rest of the bins, of
+    about equal size. Where too many of these lie between such values, there are fewer.
+    """
+    n_bins = native.MOST_EDGES + 1
+    is_common = counts >= max(counts.sum() / n_bins, _MIN_TIES)
+    follows_common = np.append(False, is_common[:-1])
+    n_rows = np.where(is_common, 0, counts)
+    n_before = np.cumsum(n_rows) - n_rows
+    for n_shared in range(n_bins - int(is_common.sum()), 0, -1):
+        shared = np.floor(n_before * n_shared / n_rows.sum() + shift)
+        is_first = is_common | follows_common | (np.diff(shared, prepend=-1) > 0)
+        if is_first.sum() <= n_bins:
+            return np.flatnonzero(is_first)
+    follows_common[0] = True
+    return np.flatnonzero(follows_common)
 
 
 def bins_of(X: Any, edges: Floats, n_threads: int = 1) -> NDArray[np.uint8]:
