@@ -171,6 +171,8 @@ def _measure(training: Training, rules: Rules, rows: Rows) -> Floats:
     graph = training.graph
     voters = rules.mechanism.measured_voters(graph)
     weights = graph.weights[voters]
+    if rules.mechanism.votes_equally(is_soft=rules.voting.is_soft):
+        weights = np.minimum(weights, 1)
     found = rules.measure.evaluate(
         Panel(training.pool, voters, weights, rules.voting, rules.n_classes, rows)
     )

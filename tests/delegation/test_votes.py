@@ -284,7 +284,7 @@ def mean_of(ensemble, X, answer=probabilities_of):
         answer(voter, X[:, features], ensemble.classes_)
         for voter, features in zip(ensemble.estimators_, ensemble.estimators_features_, strict=True)
     ]
-    return np.average(answers, axis=0, weights=ensemble.estimator_weights_)
+    return np.average(answers, axis=0, weights=ensemble.vote_weights_)
 
 
 @pytest.mark.parametrize("voter", VOTERS, ids=str)
@@ -322,7 +322,7 @@ def test_certain_rows_are_told_apart_by_the_decision_function(binary, voter, com
     margins = np.average(
         [each.decision_function(far) for each in ensemble.estimators_],
         axis=0,
-        weights=ensemble.estimator_weights_,
+        weights=ensemble.vote_weights_,
     )
     ranked = np.argsort(margins[is_certain])
     assert np.all(np.diff(decision[is_certain][ranked]) > 0)

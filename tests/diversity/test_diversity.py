@@ -74,7 +74,7 @@ def test_ensembles_are_the_same_through_every_pool(request, name, data):
     assert np.array_equal(copy.predict_proba(X), ours.predict_proba(X))
     mean = np.zeros((len(y), len(ours.classes_)))
     for estimator, features, weight in zip(
-        ours.estimators_, ours.estimators_features_, ours.estimator_weights_, strict=True
+        ours.estimators_, ours.estimators_features_, ours.vote_weights_, strict=True
     ):
         mean += weight / 24 * probabilities_of(estimator, X[:, features], ours.classes_)
         assert len(features) in (X.shape[1], getattr(estimator, "n_features_in_", None))

@@ -58,8 +58,8 @@ def test_a_file_that_was_cut_off_is_noticed(refused):
 
 
 def test_another_version_is_refused(refused):
-    whole = written().replace(b'"skliquid":"4 ', b'"skliquid":"2 ')
-    refused(sealed(whole), "must have version 3 to 4 of the file format: it has version 2")
+    whole = written().replace(b'"skliquid":"5 ', b'"skliquid":"2 ')
+    refused(sealed(whole), "must have version 3 to 5 of the file format: it has version 2")
 
 
 def test_other_safetensors_files_are_refused(refused):

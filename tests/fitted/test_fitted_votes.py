@@ -38,7 +38,7 @@ def test_shares_are_the_weights_of_the_estimators_that_vote_for_a_class(multicla
     X, y = multiclass
     ensemble = small(voting="hard").fit(X, y)
     expected = np.zeros((len(y), 3))
-    for voter, weight in zip(ensemble.estimators_, ensemble.estimator_weights_, strict=True):
+    for voter, weight in zip(ensemble.estimators_, ensemble.vote_weights_, strict=True):
         expected[np.arange(len(y)), voter.predict(X)] += weight / 12
     assert np.allclose(ensemble.predict_proba(X), expected, atol=1e-15)
     assert np.array_equal(ensemble.predict(X), np.argmax(expected, axis=1))
@@ -104,8 +104,10 @@ def test_vote_weights_are_those_of_the_mechanism(binary):
     votes = [voter.predict(binary[0]) for voter in ensemble.estimators_]
     share = np.average(votes, axis=0, weights=ensemble.vote_weights_)
     np.testing.assert_allclose(ensemble.predict_proba(binary[0])[:, 1], share)
-    carried = small().fit(*binary)
+    carried = small(voting="hard").fit(*binary)
     assert carried.vote_weights_.tolist() == carried.estimator_weights_.tolist()
+    equal = small().fit(*binary)
+    assert equal.vote_weights_.tolist() == [1] * len(equal.estimators_)
 
 
 def test_votes_are_counted_in_blocks(binary, monkeypatch):

@@ -290,7 +290,7 @@ def test_representatives_weigh_the_same_whichever_weight_is_compared():
     [
         ({"weight_of": "own"}, "weight_of must be 'guru' or 'candidate': got 'own'"),
         ({"candidates": "all"}, "candidates must be 'representatives' or 'voters': got 'all'"),
-        ({"vote_weights": "equal"}, r"vote_weights must be one of delegated, .*: got 'equal'"),
+        ({"vote_weights": "even"}, r"vote_weights must be one of auto, delegated, .*: got 'even'"),
     ],
 )
 def test_unknown_options_are_refused(option, message):

@@ -73,6 +73,7 @@ def test_log_odds_compare_with_a_random_guess_among_all_classes():
 def test_vote_weights_are_found_by_name_and_given_all_that_they_depend_on(n_classes):
     votes, odds = delegated(GRAPH, ACCURACY), log_odds(GRAPH, ACCURACY, n_classes)
     expected = {"delegated": votes, "log_odds": odds, "delegated_log_odds": votes * odds}
+    expected["equal"] = np.ones(2)
     assert expected.keys() == VOTE_WEIGHTS.keys()
     for name, weights in expected.items():
         found = checked_weights(name, GRAPH, ACCURACY, n_classes)
@@ -166,9 +167,9 @@ def test_functions_with_another_signature_are_refused(weights, message):
 
 def test_unknown_names_of_weights_are_refused():
     with pytest.raises(
-        ValueError, match=r"one of delegated, log_odds, delegated_log_odds, or a .*: got 'equal'"
+        ValueError, match=r"one of auto, delegated, equal, log_odds, .*, or a .*: got 'even'"
     ):
-        checked_weights("equal", GRAPH, ACCURACY, 2)
+        checked_weights("even", GRAPH, ACCURACY, 2)
 
 
 HUGE = {

@@ -404,7 +404,7 @@ def test_estimators_are_fitted_voters_whose_mean_is_the_ensemble(binary, kind, m
     voters = zip(
         ensemble.estimators_,
         ensemble.estimators_features_,
-        ensemble.estimator_weights_ / 9,
+        ensemble.vote_weights_ / ensemble.vote_weights_.sum(),
         strict=True,
     )
     mean = sum(share * voter.predict_proba(X[:, seen]) for voter, seen, share in voters)

@@ -20,7 +20,7 @@ class ModelFileError(ValueError):
     """A file without a valid model, or a model that files cannot store."""
 
 
-FIRST_VERSION, VERSION = 3, 4
+FIRST_VERSION, VERSION = 3, 5
 """The oldest version of the format that is read, and the one that is written. The latter is raised
 when earlier versions of skliquid can no longer read new files; the former stays."""
 

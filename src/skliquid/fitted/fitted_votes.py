@@ -33,7 +33,6 @@ from skliquid.delegation.votes import (
 )
 from skliquid.diversity import VoterSpec
 from skliquid.mechanisms import MECHANISMS, Mechanism, as_mechanism
-from skliquid.mechanisms.vote_weights import checked_weights
 from skliquid.pools.importances import mean_importances
 from skliquid.tables.table_encoder import TableEncoder
 from skliquid.training import Rules, Training
@@ -122,8 +121,8 @@ class FittedVotes(ABC):
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class.
 
-        With soft votes it is the mean of the representatives' probabilities, weighted by the votes
-        they carry, at the temperature that suited the group's answers in training best
+        With soft votes it is the mean of the representatives' probabilities, weighted by
+        ``vote_weights_``, at the temperature that suited the group's answers in training best
         (``temperature_``). With hard votes it is the share of the weight that each class receives.
 
         Parameters
@@ -190,7 +189,8 @@ class FittedVotes(ABC):
         return self._group(training).combined(self._voting.shares, self._voting.method, X)
 
     def _group(self, training: Training) -> "Group":
-        return Group.of(training, as_mechanism(self.mechanism), len(self.classes_))
+        mechanism, n_classes = as_mechanism(self.mechanism), len(self.classes_)
+        return Group.of(training, mechanism, n_classes, is_soft=self._voting.is_soft)
 
     @property
     def _voting(self) -> Voting:
@@ -337,10 +337,12 @@ class Group:
     n_classes: int
 
     @classmethod
-    def of(cls, training: Training, mechanism: Mechanism, n_classes: int) -> "Group":
+    def of(
+        cls, training: Training, mechanism: Mechanism, n_classes: int, *, is_soft: bool
+    ) -> "Group":
         """Return the representatives of ``training``."""
         graph, accuracy = training.graph, training.accuracy_average
-        weights = checked_weights(mechanism.vote_weights, graph, accuracy, n_classes)
+        weights = mechanism.weigh_votes(graph, accuracy, n_classes, is_soft=is_soft)
         return cls(training.pool, graph.representatives, weights, n_classes)
 
     def combined(self, combine: Callable[..., Floats], method: str, X: Any) -> Floats:
@@ -363,7 +365,8 @@ def scorer(
     combine, method = rules.voting.shares, rules.voting.method
 
     def score() -> float:
-        group = Group.of(training, rules.mechanism, rules.n_classes)
+        is_soft = rules.voting.is_soft
+        group = Group.of(training, rules.mechanism, rules.n_classes, is_soft=is_soft)
         return float(np.mean(winner(group.combined(combine, method, X)) == y))
 
     return score

@@ -4,8 +4,8 @@ An ensemble that was stored gets a new pool, which loads the state of its voters
 parts of its state are checked against each other.
 """
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import scipy.sparse
@@ -21,6 +21,7 @@ from skliquid.delegation.storable import Array, Classes, Count, Range, require, 
 from skliquid.delegation.voter_pool import VoterState
 from skliquid.diversity import FeatureMap, VoterSpec
 from skliquid.fitted.fitted_votes import Fitted
+from skliquid.mechanisms import as_mechanism
 from skliquid.pools import pool_for
 from skliquid.tables.table_encoder import TableEncoder
 from skliquid.training import Training
@@ -82,6 +83,7 @@ class StoredEnsemble:
     spec: VoterSpec | None
     training: StoredTraining | None
     encoder: TableEncoder | None = None
+    votes: Literal["delegated", "auto"] = "delegated"  # vote weights of earlier versions
 
     @classmethod
     def of(cls, ensemble: Any) -> "StoredEnsemble":
@@ -104,12 +106,16 @@ class StoredEnsemble:
             fitted.spec,
             None if training is None else StoredTraining.of(training, fitted.kept),
             ensemble.encoder_,
+            "auto",
         )
 
     def restore(self, ensemble: Any) -> None:
         """Give an ensemble with these parameters its state, after checking it."""
         n_jobs = ensemble.n_jobs
         require(n_jobs is None or abs(n_jobs) <= MAX_THREADS, f"at most {MAX_THREADS} threads")
+        mechanism = as_mechanism(ensemble.mechanism)
+        if self.votes != "auto" and mechanism.vote_weights == "auto":  # of earlier versions
+            ensemble.mechanism = replace(mechanism, vote_weights=self.votes)
         ensemble.check_parameters()
         require(self.dtype is None or self.dtype.kind == "f", "rows of floating-point numbers")
         inputs = {"n_features_in_": self.n_features, "feature_names_in_": self.feature_names}

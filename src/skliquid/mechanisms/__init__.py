@@ -17,6 +17,7 @@ from skliquid.mechanisms.vote_weights import (
     VoteWeights,
     delegated,
     delegated_log_odds,
+    equal,
     log_odds,
 )
 
@@ -44,6 +45,7 @@ __all__ = [
     "as_mechanism",
     "delegated",
     "delegated_log_odds",
+    "equal",
     "log_odds",
     "revocable",
 ]

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Floats, Voters
 from skliquid.delegation.graph import DelegationGraph
+from skliquid.delegation.running_averages import RunningAverage
 from skliquid.delegation.storable import storable
 from skliquid.mechanisms.refinement import Knowledge, Refinement, Situation
 from skliquid.mechanisms.revocation import Revocation
 from skliquid.mechanisms.selection import nobody
-from skliquid.mechanisms.vote_weights import VoteWeights, as_vote_weights
+from skliquid.mechanisms.vote_weights import VoteWeights, as_vote_weights, checked_weights
 
 Selection: TypeAlias = Callable[[Floats, int, Generator], Voters]
 Probability: TypeAlias = Callable[[Floats, Floats], Floats]
@@ -49,10 +50,11 @@ class Mechanism:
     candidates : {"representatives", "voters"}
         Whom a delegator may choose. With ``"voters"`` also earlier delegators, whose guru then
         receives the weight; never a voter whose guru is the delegator.
-    vote_weights : {"delegated", "log_odds", "delegated_log_odds"} or callable
-        How much each representative counts when the ensemble votes: the votes it carries, the
-        log-odds that it is correct, or their product. A function
+    vote_weights : {"auto", "equal", "delegated", "log_odds", "delegated_log_odds"} or callable
+        How much each representative counts when the ensemble votes: one vote each, the votes it
+        carries, the log-odds that it is correct, or the product of the last two. A function
         ``vote_weights(graph, accuracy, n_classes)`` returns one number per representative.
+        ``"auto"``: one vote each if votes are soft, else the votes carried, as in the paper.
     returns : callable or None
         Which delegators become representatives again, for streams with concept drift: see
         :func:`~skliquid.mechanisms.revocable`. They take their own vote back, and the votes of the
@@ -75,7 +77,7 @@ class Mechanism:
     refinements: tuple[Refinement, ...] = ()
     weight_of: Literal["guru", "candidate"] = "guru"
     candidates: Literal["representatives", "voters"] = "representatives"
-    vote_weights: str | VoteWeights = "delegated"
+    vote_weights: str | VoteWeights = "auto"
     returns: Revocation | None = None
 
     def __post_init__(self) -> None:
@@ -97,7 +99,8 @@ class Mechanism:
                 "functions of a Situation."
             )
         object.__setattr__(self, "refinements", tuple(self.refinements))
-        as_vote_weights(self.vote_weights)  # raises unless it is one
+        if self.vote_weights != "auto":
+            as_vote_weights(self.vote_weights)  # raises unless it is one
         if not (self.returns is None or _is_function(self.returns)):
             raise TypeError(
                 "returns must be a function that says which delegators return, got "
@@ -117,6 +120,18 @@ class Mechanism:
     def measured_voters(self, graph: DelegationGraph) -> Voters:
         """Return the voters whose competence is measured: representatives, or all if revocable."""
         return graph.representatives if self.returns is None else np.arange(graph.n_voters)
+
+    def weigh_votes(
+        self, graph: DelegationGraph, accuracy: RunningAverage, n_classes: int, *, is_soft: bool
+    ) -> NDArray[Any]:
+        """Return how much each representative counts when the ensemble votes."""
+        auto = "equal" if self.votes_equally(is_soft=is_soft) else "delegated"
+        chosen = auto if self.vote_weights == "auto" else self.vote_weights
+        return checked_weights(chosen, graph, accuracy, n_classes)
+
+    def votes_equally(self, *, is_soft: bool) -> bool:
+        """Return whether each representative has one vote."""
+        return self.vote_weights in ("equal", "auto" if is_soft else "equal")
 
     def delegate(
         self,

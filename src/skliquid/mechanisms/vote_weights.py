@@ -26,6 +26,12 @@ def delegated(graph: DelegationGraph, accuracy: RunningAverage, n_classes: int =
 
 
 @storable
+def equal(graph: DelegationGraph, accuracy: RunningAverage, n_classes: int = 2) -> NDArray[Any]:
+    """Return one vote for each representative."""
+    return np.ones(len(graph.representatives), dtype=np.int64)
+
+
+@storable
 def log_odds(graph: DelegationGraph, accuracy: RunningAverage, n_classes: int = 2) -> Floats:
     r"""Return the log-odds that each representative is correct, relative to random guessing.
 
@@ -53,6 +59,7 @@ def delegated_log_odds(
 
 VOTE_WEIGHTS: dict[str, VoteWeights] = {
     "delegated": delegated,
+    "equal": equal,
     "log_odds": log_odds,
     "delegated_log_odds": delegated_log_odds,
 }
@@ -64,7 +71,7 @@ def as_vote_weights(vote_weights: str | VoteWeights) -> VoteWeights:
         if vote_weights in VOTE_WEIGHTS:
             return VOTE_WEIGHTS[vote_weights]
         raise ValueError(
-            f"vote_weights must be one of {', '.join(VOTE_WEIGHTS)}, or a function: got "
+            f"vote_weights must be one of auto, {', '.join(VOTE_WEIGHTS)}, or a function: got "
             f"{vote_weights!r}. Choose one of these names."
         )
     if isinstance(vote_weights, type):
