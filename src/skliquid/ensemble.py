@@ -47,7 +47,7 @@ from skliquid.supervision import (
 from skliquid.tables.frames import as_frame, needs_encoder, with_columns
 from skliquid.tables.table_encoder import TableEncoder
 from skliquid.tables.text_values import warn_of_similar_classes
-from skliquid.training import Rules, Training, finish, train
+from skliquid.training import Growth, Rules, Training, finish, grow, train
 from skliquid.validation import parameters
 from skliquid.validation.input import (
     check_eval_set,
@@ -72,7 +72,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
 
     At each increment of data the weakest voters delegate their vote, with all the weight they
     carry, to stronger ones, and stop training. What remains is a small ensemble of weighted
-    representatives, which is then refitted from scratch on all rows.
+    representatives, which is then refitted from scratch on all rows. From 10,000 rows on, boosted
+    trees grow as long as that improves the group on rows that no voter trains on.
 
     The default voters are linear classifiers, small forests and short sequences of boosted trees.
     They accept missing values, and features need not be scaled.
@@ -97,7 +98,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         Number of voters at the start.
     n_final : int or "auto", default=5
         Number of representatives at which delegation ends. It need not be reached: data may run
-        out, and a voter without a better candidate stays. See ``record_.reached_n_final``.
+        out, and a voter without a better candidate stays. See ``record_.reached_n_final``. Fewer
+        remain where voters grow and others no longer contribute.
         ``"auto"``: between 4 and 40, as the data say; below 40 a voter delegates only if it is
         significantly less competent than the group, so that delegation ends by itself.
     mechanism : str, Mechanism or pair of callables, default="proportional_weighted"
@@ -110,7 +112,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         The share of the representatives that delegate at each increment; at least one does while
         more than ``n_final`` are left. A function from the increment (from 1) to the share, or a
         schedule of :mod:`skliquid.mechanisms`, varies it. ``"auto"`` is just fast enough to reach
-        ``n_final`` with the increments of ``fit``, and 0.05 in ``partial_fit``.
+        ``n_final`` with the increments of ``fit``, and 0.05 in ``partial_fit``. It does not apply
+        to voters that grow.
     increment_size : int or "auto", default="auto"
         Number of rows between delegations; the last increment may be shorter. ``"auto"``: one
         increment per call of ``partial_fit``. In ``fit``, if some voters are forests or boosted
@@ -132,7 +135,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         most two million probabilities per voter.
     voting : {"soft", "hard"}, default="soft"
         What a vote is. ``"soft"``: class probabilities. ``predict_proba`` is their mean, weighted
-        by the votes that representatives carry, and calibrated by ``temperature_``. A voter
+        by the mechanism's ``vote_weights``, and calibrated by ``temperature_``. A voter
         without ``predict_proba`` gives its ``decision_function`` through a logistic function, or
         without both its prediction. ``"hard"``: a class, as in the paper.
     class_weight : dict, "balanced" or None, default=None
@@ -142,7 +145,13 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         far.
     final_fit : bool, default=True
         Whether ``fit`` ends by refitting the representatives from scratch on all rows. If not, they
-        train on the increments that are left when delegation has ended.
+        train on the increments that are left when delegation has ended. Before a final fit on
+        10,000 rows or more, voters that are :class:`~skliquid.voters.BoostedTreesClassifier` may
+        grow: first one, then two train on, with up to 20 times the trees of a final fit, while the
+        log-loss on a tenth of the rows (at most 20,000) improves beyond noise. The weakest delegate
+        meanwhile, and the final fit adds trees grown on all rows. This needs soft votes,
+        ``max_samples=1.0`` without ``bootstrap``, competence measured before training, and final
+        delegations.
     bootstrap : bool, default=False
         Whether each voter learns from its own bootstrap sample of the rows: how often it sees a row
         follows a Poisson distribution, which needs only one pass over the data.
@@ -211,8 +220,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
     estimator_weights_ : ndarray of int
         Votes that each of ``estimators_`` carries. They sum to ``n_estimators``.
     vote_weights_ : ndarray
-        How much each of ``estimators_`` counts: ``estimator_weights_``, unless the mechanism has
-        other ``vote_weights``.
+        How much each of ``estimators_`` counts, by the mechanism's ``vote_weights``: with soft
+        votes one each, with hard votes ``estimator_weights_``.
     feature_importances_ : ndarray of shape (n_features,)
         How much each feature, or column of a data frame, counts for the representatives, in all
         one, if each of them has importances: coefficients, or splits of trees.
@@ -225,7 +234,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         group's answers before training, where recent ones count more. It is 1, and nothing is
         calibrated, with ``competence="training"`` and on fewer than 50 rows. After a final fit of
         forests or boosted trees it is never below 1, except with more than 256 classes: with more
-        trees and rows they become more certain by themselves.
+        trees and rows they become more certain by themselves. Where voters grow, it is fitted on
+        the rows that they were measured on.
     training_cost_ : TrainingCost
         Sample visits of the ``increments`` and of the ``final_fit``, and their ``total``. A visit
         is a step of a linear voter, or a tree grown on one row.
@@ -371,10 +381,24 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
 
         score = scorer(training, eval_set, rules)
         supervision = Supervision(
-            self, given, training, state, budget=budget, n_increments=len(cuts)
+            self,
+            given,
+            training,
+            state,
+            budget=budget,
+            n_increments=len(cuts),
+            n_sizes=len(presets.GROWTH_SIZES),
         )
         with supervision.increments(rows.at(order[cut]) for cut in cuts) as increments:
             train(training, rules, increments, score)
+        if rules.may_grow and training.pool.can_grow(np.arange(training.graph.n_voters)).any():
+            weights = rows.sample_weight
+            used = order if weights is None else order[weights[order] > 0]
+            if len(used) >= presets.MIN_ROWS_TO_GROW:
+                growth = Growth(*map(rows.at, presets.split_for_growth(used, rows.y)))
+                allowed = presets.growth_sizes(growth.rows.n_rows)
+                with supervision.sizes(allowed, rows.n_rows) as sizes:
+                    grow(training, rules, growth, sizes, score)
         if self.final_fit:
             supervision.finish(rows, score)
         supervision.end()

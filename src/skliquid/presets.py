@@ -11,6 +11,7 @@ The constructor of :class:`~skliquid.LiquidEnsembleClassifier` says how many vot
 - feature maps of linear voters: :data:`FOURIER_MAPS` (decisions 12 and 16);
 - increments of ``fit`` with trees: three rounds of at most 2,000, 2,000 and 4,000 rows (decisions
   26 and 27); without trees: 50 of equal size, of 25 rows or more (decision 13);
+- growth from 10,000 rows on: :data:`GROWTH_SIZES`, :func:`split_for_growth` (decision 36);
 - ``n_final="auto"``: 4 to 40 representatives (decision 25);
 - ``delegation_rate="auto"``: just fast enough to reach ``n_final`` in ``fit``, 0.05 in
   ``partial_fit`` (decision 4).
@@ -23,9 +24,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import scipy.sparse
+from numpy.typing import NDArray
 from sklearn.linear_model import SGDClassifier
 
+from skliquid.delegation.arrays import Voters
 from skliquid.delegation.increments import doubling_slices, equal_slices, slices
 from skliquid.diversity import (
     DefaultsWithout,
@@ -192,6 +196,16 @@ FIRST_ROUND, N_ROUNDS, ROWS_PER_CLASS = 2_000, 3, 4
 """``increment_size="auto"`` with trees, which are grown again at each increment: three rounds, each
 as long as all before it. The first has at most 2,000 rows, or four per class if that is more."""
 
+MIN_ROWS_TO_GROW, HELD_OUT, MAX_HELD_OUT, MAX_GROWN_ROWS = 10_000, 0.1, 20_000, 1_000_000
+"""From 10,000 rows on, boosted voters may grow: on at most a million rows, measured on a tenth of
+the rows, at most 20,000."""
+
+GROWTH_SIZES = (1.0, 1.5, *(2.0 * (4 / 3) ** k for k in range(9)))
+"""The sizes at which voters that grow are measured, in multiples of the trees of a final fit."""
+
+MAX_GROWTH = 6_500_000
+"""The largest product of size and rows: on a million rows voters grow to 6.3 times the trees."""
+
 N_FINAL_RANGE = (4, 40)
 """``n_final="auto"``: the fewest and the most representatives that remain."""
 
@@ -225,6 +239,29 @@ def rounds(n_rows: int, *, all_rows: bool, n_classes: int = 2) -> list[slice]:
     longest = max(FIRST_ROUND, ROWS_PER_CLASS * n_classes)
     first = max(min(-(-n_rows // 2 ** (N_ROUNDS - 1)), longest), 1)
     return doubling_slices(n_rows, first, None if all_rows else N_ROUNDS)
+
+
+def growth_sizes(n_rows: int) -> list[float]:
+    """Return the sizes to which voters may grow on ``n_rows`` rows.
+
+    Examples
+    --------
+    >>> [round(max(growth_sizes(n_rows)), 1) for n_rows in (10_000, 1_000_000)]
+    [20.0, 6.3]
+    """
+    return [size for size in GROWTH_SIZES if size * n_rows <= MAX_GROWTH]
+
+
+def split_for_growth(order: NDArray[np.intp], y: NDArray[Any]) -> tuple[Voters, Voters]:
+    """Return the rows on which voters grow, and those on which they are measured.
+
+    ``order`` are the rows in random order. Classes of held-out rows are known to the voters.
+    """
+    n_held = min(int(HELD_OUT * len(order)), MAX_HELD_OUT)
+    held, grown = order[-n_held:], order[:-n_held]
+    is_known = np.isin(y[held], y[grown])
+    grown = np.concatenate([held[~is_known], grown])[:MAX_GROWN_ROWS]
+    return np.sort(grown), np.sort(held[is_known])
 
 
 # Whole presets

@@ -2,7 +2,8 @@
 
 ``train`` takes the increments one by one, each in three steps and in one of two orders: the paper's
 (train, measure, delegate), or the default (measure, delegate, train), in which voters are measured
-on rows that they have not trained on. ``finish`` refits the representatives at the end.
+on rows that they have not trained on. ``grow`` continues with more trees on more rows, where that
+pays. ``finish`` refits the representatives at the end.
 """
 
 import copy
@@ -15,7 +16,13 @@ from numpy.random import Generator
 
 from skliquid.delegation.arrays import Floats, Voters
 from skliquid.delegation.calibration import Calibration, GroupAnswers
-from skliquid.delegation.competence import CompetenceMeasure, Evaluation, Panel
+from skliquid.delegation.competence import (
+    CompetenceMeasure,
+    Evaluation,
+    Panel,
+    sample_of_rows,
+)
+from skliquid.delegation.fresh_answers import FreshAnswers
 from skliquid.delegation.graph import DelegationGraph
 from skliquid.delegation.record import IncrementRecord, TrainingRecord
 from skliquid.delegation.rows import Rows
@@ -46,6 +53,13 @@ class Rules:
         if self.mechanism.is_direct:
             object.__setattr__(self, "sizes", self.sizes.unchanging())
 
+    @property
+    def may_grow(self) -> bool:
+        """Whether voters may grow: before a final fit, where they are measured on fresh rows."""
+        is_final = self.last_increment is not None and self.measure.before_training
+        is_fixed = self.mechanism.is_direct or self.mechanism.is_revocable
+        return is_final and self.voting.is_soft and not is_fixed
+
     def are_settled(self, increment: int, n_representatives: int) -> bool:
         """Return whether only the final fit is left to do after ``increment``."""
         if self.last_increment is None or self.mechanism.is_revocable:
@@ -68,6 +82,8 @@ class Training:
     rng: Generator
     is_interrupted: bool = False
     """Whether an increment was left unfinished: some voters have trained on its rows."""
+    grown: "Grown | None" = None
+    """The voters that have grown, until the final fit."""
 
     @classmethod
     def start(cls, pool: VoterPool, n_voters: int, rules: Rules, rng: Generator) -> "Training":
@@ -190,8 +206,145 @@ def _delegate(training: Training, rules: Rules, t: int) -> None:
     )
 
 
+class Growth(NamedTuple):
+    """The rows on which voters grow, and fresh rows, on which no voter trains."""
+
+    rows: Rows
+    fresh: Rows
+
+
+class Grown(NamedTuple):
+    """Voters that have grown, their size, and voters that were refitted meanwhile."""
+
+    voters: Voters
+    size: float  # in multiples of the trees of a final fit
+    others: Voters
+
+
+N_GROWERS, N_TRIALS, LAST_GROWTH = 2, 2, 1.125
+"""Two voters grow, one of them alone at the first two sizes. In the end they grow by an eighth."""
+
+PROOF, PROGRESS = (0.004, 2.0), (0.006, 1.0)
+"""How much lower the log-loss must be, as a share and in standard errors: from the first trial to
+the second, so that growth begins, and afterwards, so that it goes on."""
+
+
+def grow(
+    training: Training,
+    rules: Rules,
+    growth: Growth,
+    sizes: Iterable[float],
+    score: Callable[[], float] | None = None,
+) -> None:
+    """Let voters grow, and the weakest delegate, while the group improves on fresh rows.
+
+    At each increment voters train until they have one of the ``sizes``, on all rows. First one
+    tries alone. If it gains, another grows with it, and each representative stays only as long as
+    it contributes to the group. Those that do not grow and stay are refitted once.
+    """
+    growers = _growers(training)
+    others, last = growers[:0], None
+    for k, size in enumerate(sizes):
+        before, cost, is_trial = training.graph, 0, k < N_TRIALS
+        if k == N_TRIALS:
+            training.graph = before.revoke(np.setdiff1d(growers, before.representatives))
+        voters = growers[:1] if is_trial else training.graph.representatives
+        trained = np.intersect1d(voters, growers)
+        cost += training.pool.grow(trained, growth.rows, size)
+        answers = measured = _answer(training, rules, voters, growth.fresh)
+        if not is_trial:
+            answers = _delegate_harmful(training, rules, measured)
+            training.calibration = answers.calibration
+        left = np.intersect1d(trained, training.graph.representatives)
+        if k == N_TRIALS:
+            others = np.setdiff1d(training.graph.representatives, growers)
+            cost += training.pool.finish(others, growth.rows) if len(others) else 0
+        training.grown = Grown(left, size, others)
+        training.record.append(
+            IncrementRecord(
+                increment=training.record.n_increments + 1,
+                rows=range(growth.rows.n_rows + growth.fresh.n_rows),
+                voters=before.representatives,
+                accuracy=_of_representatives(before, measured, measured.accuracy),
+                competence=_of_representatives(before, measured, measured.contributions),
+                before=before,
+                graph=training.graph,
+                n_trained=len(trained),
+                cost=cost,
+                eval_accuracy=score() if score else np.nan,
+                log_loss=answers.log_loss,
+            )
+        )
+        needed = PROOF if is_trial else PROGRESS
+        if last is not None and not answers.improve_on(last, *needed):
+            break
+        if not (is_trial or len(left)):
+            break
+        last = answers
+
+
+def _growers(training: Training) -> Voters:
+    """Return the most competent voters that can grow: representatives first, then delegators."""
+    able = np.flatnonzero(training.pool.can_grow(np.arange(training.graph.n_voters)))
+    competence = np.nan_to_num(training.competence_average.mean[able], nan=-np.inf)
+    has_delegated = training.graph.weights[able] == 0
+    return able[np.lexsort((-competence, has_delegated))][:N_GROWERS]
+
+
+def _answer(training: Training, rules: Rules, voters: Voters, fresh: Rows) -> FreshAnswers:
+    """Return the answers of a voter that tries alone, or of the representatives."""
+    is_group = np.array_equal(voters, training.graph.representatives)
+    weights = _vote_weights(training, rules) if is_group else np.ones(len(voters))
+    fresh = sample_of_rows(fresh, rules.n_classes)
+    return FreshAnswers(voters, training.pool.probabilities(voters, fresh.X), weights, fresh)
+
+
+def _vote_weights(training: Training, rules: Rules) -> Floats:
+    graph, average = training.graph, training.accuracy_average
+    weights = rules.mechanism.weigh_votes(graph, average, rules.n_classes, is_soft=True)
+    return weights.astype(np.float64)
+
+
+def _delegate_harmful(training: Training, rules: Rules, answers: FreshAnswers) -> FreshAnswers:
+    """Let the weakest delegate while the group is better without it; return the others' answers."""
+    while len(answers.voters) > 1 and answers.contributions.min() < 0:
+        before, competence = training.graph, np.zeros(training.graph.n_voters)
+        competence[answers.voters] = answers.contributions
+        competence = competence[before.gurus]  # a delegator is as good as its guru
+        training.graph = rules.mechanism.delegate(before, competence, 1, training.rng)
+        if training.graph is before:
+            break
+        is_left = np.isin(answers.voters, training.graph.representatives)
+        answers = answers._replace(
+            voters=answers.voters[is_left],
+            probabilities=answers.probabilities[is_left],
+            weights=_vote_weights(training, rules),
+        )
+    return answers
+
+
+def _of_representatives(graph: DelegationGraph, answers: FreshAnswers, values: Floats) -> Floats:
+    """Return the values of those that answered, and NaN for other representatives."""
+    all_values = np.full(graph.n_voters, np.nan)
+    all_values[answers.voters] = values
+    return all_values[graph.representatives]
+
+
 def finish(training: Training, rows: Rows) -> None:
-    """Refit the representatives from scratch on all of the data."""
-    cost = training.pool.finish(training.graph.representatives, rows)  # lines 23 to 27
-    training.record.final_fit_cost += cost
+    """Refit the representatives from scratch on all of the data, except those that have grown."""
+    voters = finish_growth(training, rows)
+    if len(voters):
+        training.record.final_fit_cost += training.pool.finish(voters, rows)  # lines 23 to 27
     training.record.final_eval_accuracy = np.nan  # until the ensemble is scored again
+
+
+def finish_growth(training: Training, rows: Rows, *, is_affordable: bool = True) -> Voters:
+    """Let voters that have grown train on all of the data; return those that are left to refit."""
+    voters, grown = training.graph.representatives, training.grown
+    training.grown = None
+    if grown is None:
+        return voters
+    if len(grown.voters) and is_affordable:
+        cost = training.pool.grow(grown.voters, rows, grown.size * LAST_GROWTH)
+        training.record.final_fit_cost += cost
+    return np.setdiff1d(voters, np.concatenate([grown.voters, grown.others]))

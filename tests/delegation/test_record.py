@@ -81,6 +81,7 @@ def test_tables_have_a_column_for_each_recorded_number(fitted):
         "gini",
         "cost",
         "eval_accuracy",
+        "log_loss",
     ]
     names = ["increment", "voter", "accuracy", "competence", "delegate", "weight"]
     assert list(fitted.record_.voters_to_pandas()) == names

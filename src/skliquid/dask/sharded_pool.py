@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 
@@ -58,6 +59,12 @@ class ShardedPool(VoterPool):
 
     def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
         return self._visits(self._step("finish", voters, rows, max_passes))
+
+    def can_grow(self, voters: Voters) -> NDArray[np.bool_]:
+        return np.array(self._collect(tasks.call_pool, "can_grow", voters), dtype=np.bool_)
+
+    def grow(self, voters: Voters, rows: Rows, size: float) -> int:
+        return self._visits(self._step("grow", voters, rows, size))
 
     def vote(self, voters: Voters, X: Any) -> Votes:
         return self._predict("vote", voters, X)

@@ -52,7 +52,9 @@ class Evaluation(NamedTuple):
     group: GroupAnswers | None = None
 
 
-def contributions(probabilities: Floats, shares: Floats, y: Labels, share: float = 0.0) -> Floats:
+def contributions(
+    probabilities: Floats, shares: Floats, y: Labels, share: float | Floats = 0.0
+) -> Floats:
     r"""Return the contribution of each voter to the group: one row per voter, one column per row.
 
     .. math:: (p_i - S) \cdot (e - S) - \tfrac{\delta}{2} |p_i - S|^2

@@ -89,6 +89,8 @@ class IncrementRecord:
         Sample visits spent on this increment.
     eval_accuracy : float
         Accuracy of the ensemble on the evaluation set; NaN without one.
+    log_loss : float
+        Log-loss of the voters that grow, on rows that they have not trained on; NaN where none do.
     """
 
     increment: int
@@ -101,6 +103,7 @@ class IncrementRecord:
     n_trained: int
     cost: int
     eval_accuracy: float
+    log_loss: float = np.nan
 
     @property
     def delegators(self) -> Voters:

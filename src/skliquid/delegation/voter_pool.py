@@ -110,6 +110,17 @@ class VoterPool(ABC):
     def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
         """Refit ``voters`` from scratch, in at most ``max_passes``; return the sample visits."""
 
+    def can_grow(self, voters: Voters) -> NDArray[np.bool_]:
+        """Return which of ``voters`` :meth:`grow` with the data: more trees improve them."""
+        return np.zeros(len(voters), dtype=np.bool_)
+
+    def grow(self, voters: Voters, rows: Rows, size: float) -> int:
+        """Grow ``voters`` to ``size`` times as many trees as a final fit; return the sample visits.
+
+        The first call starts from scratch. Further calls add trees, also on other rows.
+        """
+        raise NotImplementedError(type(self).__name__)
+
     @abstractmethod
     def vote(self, voters: Voters, X: Any) -> Votes:
         """Return the votes of ``voters`` on ``X``: one row per voter, one column per sample."""

@@ -21,6 +21,7 @@ from skliquid.pools.capabilities import grows_trees, learns_by_increments, limit
 from skliquid.pools.predictions import PREDICTIONS, DispatchingPool, stack_predictions
 from skliquid.pools.sampled_pool import index_weights
 from skliquid.validation.input import takes_sample_weight
+from skliquid.voters.growing_rows import GrowingRows
 
 
 class EstimatorPool(DispatchingPool):
@@ -47,6 +48,8 @@ class EstimatorPool(DispatchingPool):
         self._rows_so_far: Rows | None = None
         self._training_is_over = False
         self._n_expected: int | None = None
+        self._growing: dict[int, GrowingRows] = {}
+        self._grown: set[int] = set()
 
     def train(self, voters: Voters, rows: Rows) -> int:
         increment = index_weights(rows, voters, self._n_voters)
@@ -72,10 +75,36 @@ class EstimatorPool(DispatchingPool):
             self._remember_all(voters, rows)
 
         def fit_one(voter: int) -> tuple[Any, int]:
-            own = self._rows_of(voter, rows)
-            return _refit(self._unfitted[voter], own, self._classes, max_passes)
+            own, unfitted = self._rows_of(voter, rows), self._unfitted[voter]
+            before = self._fitted.get(voter)
+            if grows_trees(unfitted) and grows_trees(before):
+                unfitted = clone(unfitted)
+                unfitted.keep_size_of(before, rows.n_rows)
+            return _refit(unfitted, own, self._classes, max_passes)
 
         return self._replace(voters, fit_one)
+
+    def can_grow(self, voters: Voters) -> NDArray[np.bool_]:
+        unfitted = (self._unfitted[voter] for voter in voters.tolist())
+        return np.array([grows_trees(one) and one.can_grow for one in unfitted], np.bool_)
+
+    def grow(self, voters: Voters, rows: Rows, size: float) -> int:
+        def grow_one(voter: int) -> tuple[Any, int]:
+            growing, own = self._growing.get(voter), self._rows_of(voter, rows)
+            fitted = copy.copy(self._fitted[voter])
+            if voter not in self._grown:
+                fitted = clone(self._unfitted[voter])
+                fitted.start(self._classes, own.X.shape[1])
+                fitted.n_seen_ = rows.n_rows
+            if growing is None or growing.rows is not rows.X:
+                data = rows.X, own.X, own.y, own.sample_weight
+                self._growing[voter] = growing = GrowingRows(*data, fitted.is_categorical)
+            (fitted.n_visits_,) = growing.grow({voter: fitted}, self._unfitted, size, 1)
+            return fitted, fitted.n_visits_
+
+        visits = self._replace(voters, grow_one)
+        self._grown = self._grown.union(voters.tolist())
+        return visits
 
     def _predict(self, method: str, voters: Voters, X: Any) -> NDArray[Any]:
         def predict_one(voter: int) -> Any:
@@ -98,6 +127,7 @@ class EstimatorPool(DispatchingPool):
         kept, self._n_expected = voters.tolist(), None
         self._unfitted = {voter: self._unfitted[voter] for voter in kept}
         self._fitted = {voter: self._fitted[voter] for voter in kept}
+        self._growing, self._grown = {}, set()
         self._training_is_over = training_is_over
         return self
 
@@ -106,7 +136,7 @@ class EstimatorPool(DispatchingPool):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "EstimatorPool":
         twin = copy.copy(self)  # all but the fitted voters is replaced, never changed
-        vars(twin).update(_fitted=copy.deepcopy(self._fitted, memo))
+        vars(twin).update(_fitted=copy.deepcopy(self._fitted, memo), _growing={})
         return twin
 
     def _rows_of(self, voter: int, rows: Rows) -> Rows:

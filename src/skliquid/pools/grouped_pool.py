@@ -74,6 +74,16 @@ class GroupedPool(DispatchingPool):
         parts = self._split_rows(voters, rows)
         return sum(pool.finish(names, own, max_passes) for pool, names, own in parts)
 
+    def can_grow(self, voters: Voters) -> NDArray[np.bool_]:
+        found = np.zeros(len(voters), dtype=np.bool_)
+        for k, names, positions in self._partition.split(voters):
+            found[positions] = self.pools[k].can_grow(names)
+        return found
+
+    def grow(self, voters: Voters, rows: Rows, size: float) -> int:
+        parts = self._split_rows(voters, rows)
+        return sum(pool.grow(names, own, size) for pool, names, own in parts)
+
     def expect(self, rows: Rows) -> None:
         self._views.keep(rows.X)
         for pool in self.pools:

@@ -17,6 +17,7 @@ from skliquid.pools.predictions import DispatchingPool
 from skliquid.pools.sampled_pool import index_weights
 from skliquid.voters import CodedCategories, RecentRows, TreeVoter, grow
 from skliquid.voters.binning import BinnedRows
+from skliquid.voters.growing_rows import GrowingRows
 
 _SHARED = ("categorical_features", "class_weight", "max_rows")
 Features = NDArray[np.intp] | None  # the columns that some voters see; None means all
@@ -63,10 +64,7 @@ class TreePool(DispatchingPool):
         if estimator.class_weight is not None:
             return f"class_weight={estimator.class_weight!r}"
         chosen = estimator.categorical_features
-        if isinstance(chosen, CodedCategories) or chosen is None:
-            return None
-        is_by_type = isinstance(chosen, str) and chosen == "from_dtype"
-        return None if is_by_type else f"categorical_features={chosen!r}"
+        return None if estimator.sees_coded_rows else f"categorical_features={chosen!r}"
 
     @classmethod
     def sharing_key(cls, estimator: Any) -> Any:
@@ -89,6 +87,8 @@ class TreePool(DispatchingPool):
         self._unfitted = dict(enumerate(voters))
         self._fitted: dict[int, Any] = {}
         self._recent = dict.fromkeys(self._unfitted, RecentRows(self._max_rows))
+        self._growing: dict[int, GrowingRows] = {}
+        self._grown: set[int] = set()
 
     def train(self, voters: Voters, rows: Rows) -> int:
         weights, visits = index_weights(rows, voters, self._n_voters).sample_weight, 0
@@ -111,14 +111,32 @@ class TreePool(DispatchingPool):
         nothing = RecentRows(self._max_rows)
         for features, part in self._by_features(voters.tolist()):
             binned = self._bin(_select(rows.X, features), rows.y, weights, part)
-            for voter in part:
-                self._fitted.pop(voter, None)
-            fitted = [self._start(voter, rows.X) for voter in part]
-            for one in fitted:
-                one.n_seen_ = rows.n_rows
+            fitted = [self._start_again(voter, rows) for voter in part]
             n_trees = [None if max_passes is None else min(v.n_trees, max_passes) for v in fitted]
             visits += self._count_visits(part, grow(fitted, binned, n_trees, self._n_threads))
             self._recent |= dict.fromkeys(part, nothing)
+        return visits
+
+    def can_grow(self, voters: Voters) -> NDArray[np.bool_]:
+        return np.array([self._unfitted[voter].can_grow for voter in voters.tolist()], np.bool_)
+
+    def grow(self, voters: Voters, rows: Rows, size: float) -> int:
+        visits, nothing = 0, RecentRows(self._max_rows)
+        for features, part in self._by_features(voters.tolist()):
+            for voter in part:
+                if voter not in self._grown:
+                    self._start_again(voter, rows)
+                    self._recent[voter] = nothing
+            self._grown = self._grown.union(part)
+            known = (self._growing[voter] for voter in part if voter in self._growing)
+            growing = next(known, None)
+            if growing is None or growing.rows is not rows.X:
+                X = _select(rows.X, features)
+                growing = GrowingRows(rows.X, X, rows.y, rows.sample_weight, self._mask(part, X))
+            self._growing |= dict.fromkeys(part, growing)
+            grown = {voter: self._fitted[voter] for voter in part}
+            found = growing.grow(grown, self._unfitted, size, self._n_threads)
+            visits += self._count_visits(part, found)
         return visits
 
     def vote(self, voters: Voters, X: Any) -> Votes:
@@ -144,6 +162,7 @@ class TreePool(DispatchingPool):
         self._unfitted = {voter: self._unfitted[voter] for voter in kept}
         self._fitted = {voter: self._fitted[voter] for voter in kept}
         self._recent = {voter: self._recent[voter] for voter in kept}
+        self._growing, self._grown = {}, set()
         return self
 
     def state_of(self, voters: Voters) -> list[VoterState]:
@@ -160,10 +179,11 @@ class TreePool(DispatchingPool):
         for part in parts:
             states = zip(part.voters.tolist(), part.fitted, part.rows_of.tolist(), strict=True)
             for voter, state, k in states:
-                unfitted = self._unfitted[voter]
+                unfitted, fitted = self._unfitted[voter], copy.copy(state)
                 is_same = type(state) is type(unfitted)
                 require(is_same, f"voters of the class {type(unfitted).__name__}")
-                self._fitted[voter] = copy.copy(state).set_params(**unfitted.get_params())
+                fitted.set_params(**unfitted.get_params()).keep_size_of(state, state.n_seen_)
+                self._fitted[voter] = fitted
                 self._recent[voter] = part.rows[k]
 
     @property
@@ -178,6 +198,15 @@ class TreePool(DispatchingPool):
             fitted.start(self._classes, n_columns)
             self._fitted[voter] = fitted
         return self._fitted[voter]
+
+    def _start_again(self, voter: int, rows: Rows) -> Any:
+        """Return the voter without trees, before it is fitted to ``rows``."""
+        before = self._fitted.pop(voter, None)
+        fitted = self._start(voter, rows.X)
+        fitted.n_seen_ = rows.n_rows
+        if before is not None:
+            fitted.keep_size_of(before, rows.n_rows)
+        return fitted
 
     def _count_visits(self, voters: Sequence[int], visits: Sequence[int]) -> int:
         """Store the sample visits of each voter, and return their sum."""
@@ -204,15 +233,19 @@ class TreePool(DispatchingPool):
         """Return rows in bins, with the weights of ``voters`` if each has its own."""
         if weights is not None and weights.ndim == 2 and len(weights) > 1:
             weights = weights[voters]
+        return BinnedRows.from_rows(X, y, weights, self._mask(voters, X), self._n_threads)
+
+    def _mask(self, voters: list[int], X: Any) -> NDArray[np.bool_]:
+        """Return which columns ``voters`` see as categorical."""
         chosen = self._unfitted[voters[0]].categorical_features
         is_coded = isinstance(chosen, CodedCategories)
-        mask = chosen.is_categorical if is_coded else np.zeros(X.shape[1], np.bool_)
-        return BinnedRows.from_rows(X, y, weights, mask, self._n_threads)
+        return chosen.is_categorical if is_coded else np.zeros(X.shape[1], np.bool_)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "TreePool":
         twin = copy.copy(self)  # trees are replaced, never changed
         fitted = {voter: copy.copy(own) for voter, own in self._fitted.items()}
-        vars(twin).update(_fitted=fitted, _recent=copy.deepcopy(self._recent, memo))
+        recent = copy.deepcopy(self._recent, memo)
+        vars(twin).update(_fitted=fitted, _recent=recent, _growing={})
         return twin
 
 

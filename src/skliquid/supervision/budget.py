@@ -20,7 +20,14 @@ from skliquid.pools.capabilities import (
     pass_limit,
     sees_rows_once,
 )
-from skliquid.training import Training, finish
+from skliquid.training import (
+    LAST_GROWTH,
+    N_GROWERS,
+    N_TRIALS,
+    Training,
+    finish,
+    finish_growth,
+)
 from skliquid.validation.input import takes_sample_weight
 
 _VOTERS_AT_ONCE = 4
@@ -81,6 +88,29 @@ class Budget:
         """Return the increments that are within the budget."""
         return increments if self.is_unlimited else self._affordable(training, increments)
 
+    def sizes(self, training: Training, sizes: Iterable[float], n_rows: int) -> Iterator[float]:
+        """Yield the sizes to which voters may grow, so that the final fit is within the budget."""
+        last = 0.0
+        for k, size in enumerate(sizes):
+            if not self.is_unlimited:
+                voters = training.graph.representatives
+                n_new = [size - last] if k <= N_TRIALS else [size - last] * N_GROWERS
+                needed = self._growth_visits(n_new + [size] * (k == N_TRIALS), n_rows)
+                if k <= N_TRIALS:  # the final fit is still to come
+                    needed += self._fits(training, voters, n_rows).visits(inf)
+                if needed > self._visits_left(training):
+                    self._note(training, f"ended growth at {last:.3g} times the trees")
+                    return
+            last = size
+            yield size
+
+    def _growth_visits(self, sizes: Sequence[float], n_rows: int) -> float:
+        """Return the most visits of voters that grow by ``sizes``."""
+        spec: Any = self._spec
+        able = [voter for voter in spec.voters() if grows_trees(voter) and voter.can_grow]
+        n_trees = max(voter.n_trees for voter in able)
+        return float(sum(n_trees * size + 1 for size in sizes) * n_rows)
+
     def _affordable(self, training: Training, increments: Iterable[Rows]) -> Iterator[Rows]:
         n_so_far = 0
         for t, increment in enumerate(increments):
@@ -136,7 +166,14 @@ class Budget:
             finish(training, rows)
             return
         self._note_limited_increment(training)
-        pool, voters = training.pool, training.graph.representatives
+        pool, grown, is_affordable = training.pool, training.grown, True
+        if grown is not None:
+            sizes = [grown.size * (LAST_GROWTH - 1)] * len(grown.voters)
+            needed = self._growth_visits(sizes, rows.n_rows)
+            is_affordable = needed <= self._visits_left(training)
+            if not is_affordable:
+                self._note(training, "left voters that have grown without the held-out rows")
+        voters = finish_growth(training, rows, is_affordable=is_affordable)
         heaviest_first = voters[(-training.graph.weights[voters]).argsort(kind="stable")]
         n_done = 0
         while n_done < len(voters):

@@ -47,22 +47,22 @@ class FitCallbacks:
         if rows.sample_weight is not None:
             self.data["metadata"] = {"sample_weight": rows.sample_weight}
         self.context: Any = None
+        self.is_stopped = False
         if getattr(ensemble, "_skl_callbacks", None):
             begin = ensemble._init_callback_context  # noqa: SLF001 (scikit-learn's name for it)
             self.context = begin(max_subtasks=n_tasks)
             self.context.call_on_fit_task_begin(estimator=ensemble, **self.data)
 
-    def increments(self, increments: Iterable[Rows]) -> Generator[Rows, None, None]:
+    def increments(self, increments: Iterable[Any]) -> Generator[Any, None, None]:
         """Yield increments, and call the callbacks before and after each."""
         for increment in increments:
             task = self._begin("increment")
-            is_stopped = False
             try:
                 yield increment
             finally:
                 if not self.training.is_interrupted:
-                    is_stopped = self._end(task)
-            if is_stopped:
+                    self.is_stopped = self._end(task)
+            if self.is_stopped:
                 return
 
     @contextmanager

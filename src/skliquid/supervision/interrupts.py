@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from threading import current_thread, main_thread
 from types import FrameType
+from typing import Any
 
-from skliquid.delegation.rows import Rows
 from skliquid.supervision.progress import print_line
 from skliquid.training import Training
 
@@ -42,8 +42,8 @@ class Interrupt:
         print_line("stopping after this increment; interrupt again to stop at once")
 
     def increments(
-        self, training: Training, increments: Iterable[Rows]
-    ) -> Generator[Rows, None, None]:
+        self, training: Training, increments: Iterable[Any]
+    ) -> Generator[Any, None, None]:
         """Yield increments until Ctrl-C is pressed."""
         for increment in increments:
             yield increment

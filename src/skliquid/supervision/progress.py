@@ -6,15 +6,14 @@ from math import isfinite
 from time import perf_counter
 from typing import Any
 
-from skliquid.delegation.rows import Rows
 from skliquid.training import Training
 
 SECONDS_BETWEEN_MESSAGES = 2
 
 
 def with_progress(
-    training: Training, increments: Iterable[Rows], n_increments: int
-) -> Generator[Rows, None, None]:
+    training: Training, increments: Iterable[Any], n_increments: int
+) -> Generator[Any, None, None]:
     """Yield increments and show the state of the training: by a bar, or a line every two seconds.
 
     Bars need rich, and a terminal or a notebook.
@@ -34,8 +33,8 @@ def with_progress(
 
 
 def _with_lines(
-    training: Training, increments: Iterable[Rows], n_increments: int
-) -> Generator[Rows, None, None]:
+    training: Training, increments: Iterable[Any], n_increments: int
+) -> Generator[Any, None, None]:
     started = last = perf_counter()
     for increment in increments:
         yield increment

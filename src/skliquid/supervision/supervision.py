@@ -1,7 +1,7 @@
 """Supervision: budget, Ctrl-C, callbacks and progress messages of one ``fit``."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import Any
 
 from skliquid.delegation.rows import Rows
@@ -27,21 +27,31 @@ class Supervision:
         *,
         budget: Budget,
         n_increments: int,
+        n_sizes: int,
     ):
         self.training, self.budget, self.n_increments = training, budget, n_increments
         self.is_verbose = bool(ensemble.verbose)
         self.interrupt = Interrupt(keeps=ensemble.on_interrupt == "keep")
-        n_tasks = n_increments + ensemble.final_fit
+        n_tasks = n_increments + n_sizes + ensemble.final_fit
         self.callbacks = FitCallbacks(ensemble, given, training, state, n_tasks=n_tasks)
 
-    @contextmanager
-    def increments(self, increments: Iterable[Rows]) -> Iterator[Iterable[Rows]]:
+    def increments(self, increments: Iterable[Rows]) -> AbstractContextManager[Iterable[Rows]]:
         """Return a context that yields the increments that may be trained on."""
         allowed = self.budget.increments(self.training, increments)
-        allowed = self.interrupt.increments(self.training, allowed)
-        allowed = self.callbacks.increments(allowed)
+        return self._supervised(allowed, self.n_increments)
+
+    def sizes(self, sizes: Sequence[float], n_rows: int) -> AbstractContextManager[Iterable[float]]:
+        """Return a context that yields the sizes to which voters may grow on ``n_rows`` rows."""
+        if self.interrupt.is_asked or self.callbacks.is_stopped:
+            sizes = ()
+        n_increments = self.training.record.n_increments + len(sizes)
+        return self._supervised(self.budget.sizes(self.training, sizes, n_rows), n_increments)
+
+    @contextmanager
+    def _supervised(self, allowed: Iterable[Any], n_increments: int) -> Iterator[Iterable[Any]]:
+        allowed = self.callbacks.increments(self.interrupt.increments(self.training, allowed))
         if self.is_verbose:
-            allowed = with_progress(self.training, allowed, self.n_increments)
+            allowed = with_progress(self.training, allowed, n_increments)
         with self.interrupt.handled(), closing(allowed):
             yield allowed
 

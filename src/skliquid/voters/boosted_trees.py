@@ -15,6 +15,7 @@ from skliquid.voters.growing import TreeVoter, sum_trees
 from skliquid.voters.grown_trees import Tree
 
 MAX_COLUMNS = 500  # of a tree: it bounds time and memory for histograms
+GROWTH_DEPTH, GROWTH_RATE, GROWTH_SHARE, GROWTH_PENALTY = 6, 0.15, 0.8, 10.0  # of growing voters
 NEW_CLASS = -5.0  # score of a class that comes late, before any tree has seen it
 
 
@@ -137,6 +138,25 @@ class BoostedTreesClassifier(TreeVoter):
         return scores[:, 0] if self.n_outputs == 1 else scores
 
     @property
+    def can_grow(self) -> bool:
+        """Whether more trees go on improving it, as :class:`GrowingRows` grows them."""
+        return self.can_be_pooled and self.class_weight is None and self.sees_coded_rows
+
+    def plan_growth(self, n_trees: int, n_rows: int, n_classes: int) -> None:
+        """Plan more trees on more rows and columns than a short sequence has, and smaller steps."""
+        rate, share = min(self.learning_rate, GROWTH_RATE), max(self.subsample, GROWTH_SHARE)
+        max_rows = max(self.max_rows, n_rows)
+        self.set_params(n_estimators=n_trees, max_rows=max_rows, learning_rate=rate)
+        penalty = GROWTH_PENALTY / max(n_classes - 1, 1)
+        self.set_params(
+            max_depth=GROWTH_DEPTH,
+            max_features=1.0,
+            subsample=share,
+            l2_regularization=max(self.l2_regularization, penalty),
+            min_child_weight=max(self.min_child_weight, penalty),
+        )
+
+    @property
     def n_outputs(self) -> int:
         """Number of outputs: one for two classes, their log-odds."""
         return 1 if len(self.classes_) == 2 else len(self.classes_)
@@ -178,6 +198,21 @@ class BoostedTreesClassifier(TreeVoter):
         continued = [voter for voter in voters if len(voter.trees_)]
         none = np.empty((0, rows.n_rows, voters[0].n_outputs))
         scores = cls.scores(continued, X, n_threads) if continued else none
+        return cls.continue_tasks(voters, rows, tasks, scores, n_threads)
+
+    @classmethod
+    def continue_tasks(
+        cls,
+        voters: Sequence[Any],
+        rows: BinnedRows,
+        tasks: NDArray[Any],
+        scores: Floats,
+        n_threads: int,
+    ) -> list[tuple[list[Tree], int]]:
+        """Return the same, and update ``scores``: one row per voter, row and output.
+
+        ``tasks["scores"]`` is the position of a voter's scores, or -1 to start at its base scores.
+        """
         base = np.stack([voter.base_scores_ for voter in voters])
         binned = *rows[:4], len(voters[0].classes_), rows.weights
         records = tasks.view(np.uint8)

@@ -305,6 +305,26 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         names = ("fit", "partial_fit", "predict", "predict_proba")
         return all(getattr(type(self), name) is getattr(TreeVoter, name) for name in names)
 
+    @property
+    def can_grow(self) -> bool:
+        """Whether more trees go on improving it."""
+        return False
+
+    @property
+    def sees_coded_rows(self) -> bool:
+        """Whether rows are arrays of numbers, with codes for categories."""
+        chosen = self.categorical_features
+        is_by_type = isinstance(chosen, str) and chosen == "from_dtype"
+        return chosen is None or isinstance(chosen, CodedCategories) or is_by_type
+
+    def plan_growth(self, n_trees: int, n_rows: int, n_classes: int) -> None:
+        """Prepare for more trees than planned, grown on up to ``n_rows``."""
+
+    def keep_size_of(self, before: "TreeVoter", n_rows: int) -> None:
+        """Plan as many trees as ``before`` has, if it has grown."""
+        if len(before.trees_) > self.n_trees:
+            self.plan_growth(len(before.trees_), n_rows, len(before.classes_))
+
     def check_stored(self) -> None:
         """Raise unless trees, rows and categories are for its classes and columns."""
         shape, is_sparse = (max(self.n_outputs, 1), self.n_features_in_), self.trees_.is_sparse
@@ -439,15 +459,22 @@ def grow(
     return visits
 
 
-def sum_trees(voters: Sequence[TreeVoter], X: Any, n_threads: int) -> Floats:
-    """Return the sum over the trees of each voter: one row per voter, row and output."""
+def sum_trees(
+    voters: Sequence[TreeVoter], X: Any, n_threads: int, start: Floats | None = None
+) -> Floats:
+    """Return the sum over the trees of each voter: one row per voter, row and output.
+
+    Sums begin at ``start``, one row per voter, and trees are added one after the other.
+    """
     handles = [voter.trees_.handle for voter in voters]
     sums = np.zeros((len(voters), X.shape[0], voters[0].n_outputs))
+    if start is not None:
+        sums += start[:, None, :]
     if not hasattr(X, "toarray"):
         native.add_up_trees(handles, compact(X), sums, n_threads)
         return sums
     for block in slices(X.shape[0], max(_NUMBERS_AT_ONCE // X.shape[1], 1)):
-        part = np.zeros_like(sums[:, block])
+        part = sums[:, block].copy()
         native.add_up_trees(handles, X[block].toarray(), part, n_threads)
         sums[:, block] = part
     return sums
