@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from results import DEFAULT_PATH, Run, run_missing
-from rivals import METHODS, SLOW
+from rivals import FIXED_SIZE, METHODS, SLOW
 from tables import TABLES
 
 from skliquid.datasets import DATASET_NAMES, load_dataset
@@ -29,7 +29,8 @@ def main() -> None:
         help=f"{SPLITS}, or {SPLITS_OF_A_TABLE} of tables; fewer of slow methods",
     )
     parser.add_argument("--datasets", nargs="+", choices=[*DATASET_NAMES, *TABLES], metavar="NAME")
-    parser.add_argument("--methods", nargs="+", choices=METHODS, metavar="NAME", default=METHODS)
+    methods = [name for name in METHODS if name != FIXED_SIZE]
+    parser.add_argument("--methods", nargs="+", choices=METHODS, metavar="NAME", default=methods)
     parser.add_argument("--choose", action="store_true", help="what is for choosing settings")
     parser.add_argument("--results", type=Path, default=DEFAULT_PATH, help="file that grows")
     parser.add_argument("--again", action="store_true", help="measure what the file has, too")

