@@ -99,7 +99,8 @@ class Budget:
                 if k <= N_TRIALS:  # the final fit is still to come
                     needed += self._fits(training, voters, n_rows).visits(inf)
                 if needed > self._visits_left(training):
-                    self._note(training, f"ended growth at {last:.3g} times the trees")
+                    ended = f"ended growth at {last:.3g} times the trees"
+                    self._note(training, ended if last else "left no growth")
                     return
             last = size
             yield size
