@@ -14,12 +14,7 @@ from skliquid.diversity import Diversity, Spread
 from skliquid.voters import BoostedTreesClassifier
 
 
-@pytest.fixture(autouse=True)
-def few_rows_are_enough(monkeypatch):
-    monkeypatch.setattr(presets, "MIN_ROWS_TO_GROW", 2_000)
-
-
-def complex_rows(n_rows=6_000, n_classes=2, seed=0):
+def complex_rows(n_rows=10_000, n_classes=2, seed=0):
     """Return rows whose classes follow from products of columns: more trees learn more of them."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 8))
@@ -29,7 +24,7 @@ def complex_rows(n_rows=6_000, n_classes=2, seed=0):
     return X, np.argmax(scores[:n_classes], axis=0)
 
 
-def simple_rows(n_rows=6_000, seed=0):
+def simple_rows(n_rows=10_000, seed=0):
     """Return rows of which everything is learned by a few trees."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 4))
@@ -42,10 +37,8 @@ def default(**options):
 
 @pytest.fixture(scope="module")
 def grown():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(presets, "MIN_ROWS_TO_GROW", 2_000)
-        X, y = complex_rows()
-        return default().fit(X, y, eval_set=complex_rows(1_000, seed=1))
+    X, y = complex_rows()
+    return default().fit(X, y, eval_set=complex_rows(1_000, seed=1))
 
 
 def sizes(ensemble):
@@ -120,35 +113,29 @@ def test_the_temperature_is_fitted_on_fresh_rows(grown):
         {"competence": "training"},
         {"max_samples": 0.8},
         {"estimator": SGDClassifier(loss="log_loss")},
+        {"estimator": BoostedTreesClassifier(20)},
+        {"diversity": Diversity(param_distributions={"boosted__max_depth": Spread((3, 4))})},
+        {"increment_size": 500},
     ],
     ids=lambda options: next(iter(options)),
 )
 def test_some_settings_leave_voters_as_they_are(options):
-    ensemble = default(**options).fit(*complex_rows(2_500))
+    ensemble = default(**options).fit(*complex_rows())
     assert not np.isfinite([one.log_loss for one in ensemble.record_]).any()
-
-
-def test_voters_of_ones_own_grow():
-    estimator = BoostedTreesClassifier(20)
-    diversity = Diversity(param_distributions={"max_depth": Spread((3, 4))})
-    ensemble = default(estimator=estimator, diversity=diversity, n_estimators=6, n_final=3)
-    ensemble.fit(*complex_rows())
-    assert max(sizes(ensemble)) > 40
 
 
 def test_a_voter_that_has_delegated_may_return_to_grow():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(4_000, 6))
-    y = (X.sum(axis=1) + X[:, 0] * X[:, 1] > 0).astype(int)
-    linear, short = presets.ESTIMATORS[0][1], BoostedTreesClassifier(10)
-    ensemble = default(estimator=[("linear", linear), ("boosted", short)], n_final=2).fit(X, y)
+    X = rng.normal(size=(10_000, 8))
+    y = (X.sum(axis=1) + 0.5 * X[:, 0] * X[:, 1] > 0).astype(int)
+    ensemble = default().fit(X, y)
     chosen = ensemble.record_[2].graph.representatives
     assert {ensemble.record_.voters[k].estimator for k in chosen.tolist()} == {"linear"}
     assert any(len(one.returned) for one in ensemble.record_)
 
 
 def test_rows_without_weight_are_neither_trained_nor_measured_on():
-    X, y = complex_rows()
+    X, y = complex_rows(20_000)
     weight = np.tile([1.0, 0.0], len(y) // 2)
     wrong = np.where(weight > 0, y, 1 - y)
     ensemble = default().fit(X, wrong, sample_weight=weight)
@@ -199,7 +186,7 @@ def test_a_refit_keeps_the_size_of_voters(grown, tmp_path, pool):
 def test_training_continues_after_growth(grown):
     ensemble = copy.deepcopy(grown)
     ensemble.partial_fit(*complex_rows(200, seed=6))
-    assert ensemble.n_samples_seen_ == 6_200
+    assert ensemble.n_samples_seen_ == 10_200
 
 
 # Limits

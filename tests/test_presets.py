@@ -338,3 +338,30 @@ def test_a_preset_is_a_set_of_parameters_that_can_be_changed(binary, name):
     explicit = LiquidEnsembleClassifier(**settings | few)
     assert same(preset.fit(X, y), explicit.fit(X, y), X)
     assert same(preset, clone(preset).fit(X, y), X)
+
+
+def test_rows_to_grow_on_and_held_out_rows_share_none_and_leave_none_out():
+    order = np.random.default_rng(0).permutation(12_000)
+    y = np.zeros(12_000, dtype=int)
+    y[order[-1]] = 1  # a class of one row is never held out
+    grown, held = presets.split_for_growth(order, y, 8_000)
+    assert len(held) == 1_199
+    assert order[-1] in grown
+    assert np.array_equal(np.sort(np.concatenate([grown, held])), np.arange(12_000))
+    assert not np.isin(held, order[:8_000]).any()
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_chosen", "n_classes"),
+    [(9_999, 8_000, 2), (10_000, 9_001, 2), (10_000, 10_000, 2), (10_000, 8_000, 9_700)],
+)
+def test_nothing_is_held_out_of_few_rows(n_rows, n_chosen, n_classes):
+    y = np.arange(n_rows) % n_classes
+    assert presets.split_for_growth(np.arange(n_rows), y, n_chosen) is None
+
+
+def test_voters_grow_on_a_million_rows_at_most():
+    n_rows = 1_300_000
+    order = np.arange(n_rows)
+    grown, held = presets.split_for_growth(order, order % 2, 8_000)
+    assert (len(grown), len(held)) == (1_000_000, 20_000)

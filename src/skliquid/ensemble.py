@@ -24,6 +24,7 @@ from skliquid.diversity import (
     NamedEstimators,
     VoterSpec,
     as_diversity,
+    is_auto,
     row_sample,
 )
 from skliquid.fitted.fitted_votes import (
@@ -146,12 +147,12 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
     final_fit : bool, default=True
         Whether ``fit`` ends by refitting the representatives from scratch on all rows. If not, they
         train on the increments that are left when delegation has ended. Before a final fit on
-        10,000 rows or more, voters that are :class:`~skliquid.voters.BoostedTreesClassifier` may
-        grow: first one, then two train on, with up to 20 times the trees of a final fit, while the
-        log-loss on a tenth of the rows (at most 20,000) improves beyond noise. The weakest delegate
-        meanwhile, and the final fit adds trees grown on all rows. This needs soft votes,
-        ``max_samples=1.0`` without ``bootstrap``, competence measured before training, and final
-        delegations.
+        10,000 rows or more, the default boosted trees may grow: first one voter, then two train on,
+        with up to 20 times the trees of a final fit, while the log-loss on a tenth of the rows (at
+        most 20,000) improves beyond noise. The weakest delegate meanwhile, and the final fit adds
+        trees grown on all rows. This needs soft votes, ``max_samples=1.0`` without ``bootstrap``,
+        competence measured before training, final delegations, and increments that leave the
+        held-out rows out.
     bootstrap : bool, default=False
         Whether each voter learns from its own bootstrap sample of the rows: how often it sees a row
         follows a Poisson distribution, which needs only one pass over the data.
@@ -391,14 +392,11 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         )
         with supervision.increments(rows.at(order[cut]) for cut in cuts) as increments:
             train(training, rules, increments, score)
-        if rules.may_grow and training.pool.can_grow(np.arange(training.graph.n_voters)).any():
-            weights = rows.sample_weight
-            used = order if weights is None else order[weights[order] > 0]
-            if len(used) >= presets.MIN_ROWS_TO_GROW:
-                growth = Growth(*map(rows.at, presets.split_for_growth(used, rows.y)))
-                allowed = presets.growth_sizes(growth.rows.n_rows)
-                with supervision.sizes(allowed, rows.n_rows) as sizes:
-                    grow(training, rules, growth, sizes, score)
+        growth = self._growth(training, rules, rows, order, cuts[-1].stop)
+        if growth is not None:
+            allowed = presets.growth_sizes(growth.rows.n_rows)
+            with supervision.sizes(allowed, growth.all_rows.n_rows) as sizes:
+                grow(training, rules, growth, sizes, score)
         if self.final_fit:
             supervision.finish(rows, score)
         supervision.end()
@@ -578,6 +576,25 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         for one in (one for _, one in pairs if isinstance(one, TreeVoter)):
             one.set_params(categorical_features=coded)
         return encoder.view_, pairs
+
+    def _growth(
+        self, training: Training, rules: Rules, rows: Rows, order: Voters, n_chosen: int
+    ) -> Growth | None:
+        """Return the rows for default voters to grow on, or None if they should not."""
+        is_default = self.estimator is None and is_auto(self.diversity)
+        able = training.pool.can_grow(np.arange(training.graph.n_voters))
+        if not (is_default and rules.may_grow and able.any()):
+            return None
+        is_used = np.ones(len(order), np.bool_)
+        if rows.sample_weight is not None:
+            is_used = rows.sample_weight[order] > 0
+        n_chosen = int(is_used[:n_chosen].sum())
+        split = presets.split_for_growth(order[is_used], rows.y, n_chosen)
+        if split is None:
+            return None
+        both = np.union1d(*split)
+        all_rows = rows if len(both) == rows.n_rows else rows.at(both)
+        return Growth(rows.at(split[0]), rows.at(split[1]), all_rows)
 
     def _estimators_for(self, X: Any, n_classes: int) -> Any:
         """Return the named estimators that suit the rows and the classes."""

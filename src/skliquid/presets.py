@@ -203,8 +203,8 @@ the rows, at most 20,000."""
 GROWTH_SIZES = (1.0, 1.5, *(2.0 * (4 / 3) ** k for k in range(9)))
 """The sizes at which voters that grow are measured, in multiples of the trees of a final fit."""
 
-MAX_GROWTH = 6_500_000
-"""The largest product of size and rows: on a million rows voters grow to 6.3 times the trees."""
+MAX_GROWTH = 8_500_000
+"""The largest product of size and rows: on a million rows voters grow to 8.4 times the trees."""
 
 N_FINAL_RANGE = (4, 40)
 """``n_final="auto"``: the fewest and the most representatives that remain."""
@@ -247,21 +247,27 @@ def growth_sizes(n_rows: int) -> list[float]:
     Examples
     --------
     >>> [round(max(growth_sizes(n_rows)), 1) for n_rows in (10_000, 1_000_000)]
-    [20.0, 6.3]
+    [20.0, 8.4]
     """
     return [size for size in GROWTH_SIZES if size * n_rows <= MAX_GROWTH]
 
 
-def split_for_growth(order: NDArray[np.intp], y: NDArray[Any]) -> tuple[Voters, Voters]:
-    """Return the rows on which voters grow, and those on which they are measured.
+def split_for_growth(
+    order: NDArray[np.intp], y: NDArray[Any], n_chosen: int
+) -> tuple[Voters, Voters] | None:
+    """Return the rows on which voters grow, and held-out rows; None if rows are too few.
 
-    ``order`` are the rows in random order. Classes of held-out rows are known to the voters.
+    ``order`` are the rows in random order, of which voters were chosen on the first ``n_chosen``.
+    Held-out rows are others, of classes that the voters know.
     """
     n_held = min(int(HELD_OUT * len(order)), MAX_HELD_OUT)
-    held, grown = order[-n_held:], order[:-n_held]
+    if len(order) < MIN_ROWS_TO_GROW or n_chosen > len(order) - n_held:
+        return None
+    held, grown = order[-n_held:], order[:-n_held][:MAX_GROWN_ROWS]
     is_known = np.isin(y[held], y[grown])
-    grown = np.concatenate([held[~is_known], grown])[:MAX_GROWN_ROWS]
-    return np.sort(grown), np.sort(held[is_known])
+    if 2 * is_known.sum() < n_held:
+        return None
+    return np.sort(np.concatenate([grown, held[~is_known]])), np.sort(held[is_known])
 
 
 # Whole presets

@@ -207,18 +207,20 @@ def _delegate(training: Training, rules: Rules, t: int) -> None:
 
 
 class Growth(NamedTuple):
-    """The rows on which voters grow, and fresh rows, on which no voter trains."""
+    """The rows on which voters grow, and fresh rows, which are held out until the final fit."""
 
     rows: Rows
     fresh: Rows
+    all_rows: Rows  # both
 
 
 class Grown(NamedTuple):
-    """Voters that have grown, their size, and voters that were refitted meanwhile."""
+    """Voters that have grown, and those that were refitted meanwhile."""
 
     voters: Voters
-    size: float  # in multiples of the trees of a final fit
-    others: Voters
+    size: float  # their trees, in multiples of those of a final fit
+    refitted: Voters
+    all_rows: Rows  # to train on in the final fit
 
 
 N_GROWERS, N_TRIALS, LAST_GROWTH = 2, 2, 1.125
@@ -243,7 +245,7 @@ def grow(
     it contributes to the group. Those that do not grow and stay are refitted once.
     """
     growers = _growers(training)
-    others, last = growers[:0], None
+    refitted, last = growers[:0], None
     for k, size in enumerate(sizes):
         before, cost, is_trial = training.graph, 0, k < N_TRIALS
         if k == N_TRIALS:
@@ -254,22 +256,24 @@ def grow(
         answers = measured = _answer(training, rules, voters, growth.fresh)
         if not is_trial:
             answers = _delegate_harmful(training, rules, measured)
+        voters_left = training.graph.representatives
+        if k == N_TRIALS and len(refitted := np.setdiff1d(voters_left, growers)):
+            cost += training.pool.finish(refitted, growth.rows)
+            answers = _answer(training, rules, voters_left, growth.fresh)
+        if not is_trial:
             training.calibration = answers.calibration
-        left = np.intersect1d(trained, training.graph.representatives)
-        if k == N_TRIALS:
-            others = np.setdiff1d(training.graph.representatives, growers)
-            cost += training.pool.finish(others, growth.rows) if len(others) else 0
-        training.grown = Grown(left, size, others)
+        left = np.intersect1d(trained, voters_left)
+        training.grown = Grown(left, size, refitted, growth.all_rows)
         training.record.append(
             IncrementRecord(
                 increment=training.record.n_increments + 1,
-                rows=range(growth.rows.n_rows + growth.fresh.n_rows),
+                rows=range(growth.all_rows.n_rows),
                 voters=before.representatives,
                 accuracy=_of_representatives(before, measured, measured.accuracy),
                 competence=_of_representatives(before, measured, measured.contributions),
                 before=before,
                 graph=training.graph,
-                n_trained=len(trained),
+                n_trained=len(trained) + (len(refitted) if k == N_TRIALS else 0),
                 cost=cost,
                 eval_accuracy=score() if score else np.nan,
                 log_loss=answers.log_loss,
@@ -332,19 +336,19 @@ def _of_representatives(graph: DelegationGraph, answers: FreshAnswers, values: F
 
 def finish(training: Training, rows: Rows) -> None:
     """Refit the representatives from scratch on all of the data, except those that have grown."""
-    voters = finish_growth(training, rows)
+    voters = finish_growth(training)
     if len(voters):
         training.record.final_fit_cost += training.pool.finish(voters, rows)  # lines 23 to 27
     training.record.final_eval_accuracy = np.nan  # until the ensemble is scored again
 
 
-def finish_growth(training: Training, rows: Rows, *, is_affordable: bool = True) -> Voters:
-    """Let voters that have grown train on all of the data; return those that are left to refit."""
+def finish_growth(training: Training, *, is_affordable: bool = True) -> Voters:
+    """Train voters that have grown on held-out rows, too; return those that are left to refit."""
     voters, grown = training.graph.representatives, training.grown
     training.grown = None
     if grown is None:
         return voters
     if len(grown.voters) and is_affordable:
-        cost = training.pool.grow(grown.voters, rows, grown.size * LAST_GROWTH)
+        cost = training.pool.grow(grown.voters, grown.all_rows, grown.size * LAST_GROWTH)
         training.record.final_fit_cost += cost
-    return np.setdiff1d(voters, np.concatenate([grown.voters, grown.others]))
+    return np.setdiff1d(voters, np.concatenate([grown.voters, grown.refitted]))

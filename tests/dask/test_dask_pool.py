@@ -17,7 +17,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from skliquid import DaskPool, Diversity, LiquidEnsembleClassifier, load, presets, save
+from skliquid import DaskPool, Diversity, LiquidEnsembleClassifier, load, save
 from skliquid.dask import ClusterError
 from skliquid.mechanisms import Mechanism
 from skliquid.mechanisms.probability import better
@@ -103,9 +103,8 @@ def test_fit_gives_the_bits_of_one_machine(cluster, binary, name):
     assert np.array_equal(there.predict_proba(X), here.predict_proba(X))
 
 
-def test_voters_grow_with_the_bits_of_one_machine(cluster, monkeypatch):
-    monkeypatch.setattr(presets, "MIN_ROWS_TO_GROW", 2_000)
-    X = np.random.default_rng(0).normal(size=(3_000, 4))
+def test_voters_grow_with_the_bits_of_one_machine(cluster):
+    X = np.random.default_rng(0).normal(size=(10_000, 4))
     y = (X[:, 0] * X[:, 1] + np.sign(X[:, 2] * X[:, 3]) > 0).astype(int)
     here = LiquidEnsembleClassifier(random_state=0).fit(X, y)
     there = LiquidEnsembleClassifier(random_state=0, pool=DaskPool(cluster.client)).fit(X, y)

@@ -41,7 +41,7 @@ class FreshAnswers(NamedTuple):
 
     @property
     def contributions(self) -> Floats:
-        r"""Half of what the group's Brier score would lose with each voter, per unit of weight.
+        r"""Half of the rise of the group's Brier score without each voter, per unit of weight.
 
         .. math:: (p_i - S) \cdot (e - S) + \frac{w_i}{2 (W - w_i)} |p_i - S|^2
 

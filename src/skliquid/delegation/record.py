@@ -90,7 +90,8 @@ class IncrementRecord:
     eval_accuracy : float
         Accuracy of the ensemble on the evaluation set; NaN without one.
     log_loss : float
-        Log-loss of the voters that grow, on rows that they have not trained on; NaN where none do.
+        Log-loss on held-out rows where voters grow: of the voter that tries alone, then of the
+        group. NaN elsewhere.
     """
 
     increment: int

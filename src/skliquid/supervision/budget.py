@@ -170,11 +170,11 @@ class Budget:
         pool, grown, is_affordable = training.pool, training.grown, True
         if grown is not None:
             sizes = [grown.size * (LAST_GROWTH - 1)] * len(grown.voters)
-            needed = self._growth_visits(sizes, rows.n_rows)
+            needed = self._growth_visits(sizes, grown.all_rows.n_rows)
             is_affordable = needed <= self._visits_left(training)
             if not is_affordable:
                 self._note(training, "left voters that have grown without the held-out rows")
-        voters = finish_growth(training, rows, is_affordable=is_affordable)
+        voters = finish_growth(training, is_affordable=is_affordable)
         heaviest_first = voters[(-training.graph.weights[voters]).argsort(kind="stable")]
         n_done = 0
         while n_done < len(voters):

@@ -19,8 +19,8 @@ _SHIFT = 0.618  # of edges, in bins: multiples of the golden section are spread 
 class GrowingRows:
     """Rows in bins, with the scores of each voter on them.
 
-    Scores are kept, so that a tree takes the same time however many were grown before it. Whenever
-    voters have grown by about a quarter, bins are made again, with other edges.
+    Scores are kept, so that a tree takes the same time however many were grown before it. At each
+    size of the voters, bins are made again with shifted edges.
     """
 
     def __init__(
