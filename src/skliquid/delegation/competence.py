@@ -171,9 +171,9 @@ class CompetenceMeasure:
         group's answer, on each increment before training on it; see :func:`contributions`. The
         group are the representatives, with one vote each, or weighted by the votes they carry.
         ``"prequential"``: the voter's own accuracy, also before training, which does not favour
-        voters that overfit, such as trees. Both leave the first increment without a measurement. ``"training"``: its own
-        accuracy on the increment just trained on, as in the paper. Rows count by their
-        ``sample_weight`` and class weight.
+        voters that overfit, such as trees. Both leave the first increment without a measurement.
+        ``"training"``: its own accuracy on the increment just trained on, as in the paper. Rows
+        count by their ``sample_weight`` and class weight.
     memory : int, float, None or "auto"
         The increments that competence is averaged over: all (None), the last ones (an integer), or
         all with weights that decay by a factor below 1 per increment. ``"auto"``: the last 20
