@@ -1,4 +1,4 @@
-"""GrowingRows: rows on which boosted trees continue to grow, increment by increment."""
+"""GrowingRows: training rows for boosted trees that are continued, increment by increment."""
 
 import math
 from collections.abc import Mapping
@@ -12,15 +12,15 @@ from skliquid.voters.binning import BinnedRows
 from skliquid.voters.boosted_trees import BoostedTreesClassifier
 from skliquid.voters.growing import sum_trees
 
-_BINS_PER_DOUBLING = 3
+_SHIFTS_PER_DOUBLING = 3
 _SHIFT = 0.618  # of edges, in bins: multiples of the golden section are spread evenly
 
 
 class GrowingRows:
     """Rows in bins, with the scores of each voter on them.
 
-    Scores are kept, so that a tree takes the same time however many were grown before it. At each
-    size of the voters, bins are made again with shifted edges.
+    Scores are kept, so that a tree takes the same time however many were grown before it. About
+    three times while voters double in size, bins are made again with shifted edges.
     """
 
     def __init__(
@@ -31,11 +31,11 @@ class GrowingRows:
         weights: Floats | None,
         is_categorical: NDArray[np.bool_],
     ):
-        self.rows, self.X = rows, X  # X has the features of ``rows`` that the voters see
+        self.rows, self.X = rows, X  # all features, and those that the voters see
         self._data = X, y, weights, is_categorical
         self._scores: dict[int, Floats] = {}
         self._bins: BinnedRows | None = None
-        self._edges = 0
+        self._n_shifts = 0
 
     def grow(
         self,
@@ -46,9 +46,9 @@ class GrowingRows:
     ) -> list[int]:
         """Grow voters to ``size`` times the trees of ``unfitted``; return their sample visits.
 
-        Voters have any numbers as names. One without trees starts at its base scores.
+        The keys are the voters' numbers in a pool. A voter without trees starts at its base scores.
         """
-        rows = self._rows_in_bins(round(_BINS_PER_DOUBLING * math.log2(size)), n_threads)
+        rows = self._rows_in_bins(round(_SHIFTS_PER_DOUBLING * math.log2(size)), n_threads)
         own, tasks = list(voters.values()), []
         for name, voter in voters.items():
             n_trees, base = len(voter.trees_), voter.base_scores_
@@ -58,7 +58,7 @@ class GrowingRows:
             if n_trees:
                 voter.base_scores_ = base
             if name not in self._scores:
-                start = voter.base_scores_[None]  # sums as exact as if it had grown here
+                start = voter.base_scores_[None]  # the same bits as scores that were kept
                 self._scores[name] = sum_trees([voter], self.X, n_threads, start)[0]
         joined, scores = np.concatenate(tasks), np.stack([self._scores[name] for name in voters])
         joined["scores"] = np.arange(len(voters))
@@ -68,8 +68,8 @@ class GrowingRows:
             voter.add_trees(trees)
         return [n_visits for _, n_visits in grown]
 
-    def _rows_in_bins(self, edges: int, n_threads: int) -> BinnedRows:
-        if self._bins is None or edges != self._edges:
-            self._edges = edges
-            self._bins = BinnedRows.from_rows(*self._data, n_threads, shift=(edges * _SHIFT) % 1)
+    def _rows_in_bins(self, n_shifts: int, n_threads: int) -> BinnedRows:
+        if self._bins is None or n_shifts != self._n_shifts:
+            self._n_shifts = n_shifts
+            self._bins = BinnedRows.from_rows(*self._data, n_threads, shift=(n_shifts * _SHIFT) % 1)
         return self._bins
