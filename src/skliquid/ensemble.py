@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
@@ -13,8 +14,9 @@ from sklearn.utils import check_random_state
 from skliquid import presets
 from skliquid.delegation.arrays import Labels, Voters
 from skliquid.delegation.calibration import MANY_CLASSES
-from skliquid.delegation.class_weights import ClassCounts, with_class_weights
+from skliquid.delegation.class_weights import ClassCounts, class_factors, with_class_weights
 from skliquid.delegation.competence import as_measure
+from skliquid.delegation.drawn_rows import DrawnRows, draw_row_numbers
 from skliquid.delegation.increments import slices
 from skliquid.delegation.record import INCREMENTS_KEPT
 from skliquid.delegation.rows import Rows
@@ -41,11 +43,18 @@ from skliquid.pools import check_pool_supports, pool_for, pool_names
 from skliquid.supervision import (
     Budget,
     CallbackSupportMixin,
+    Report,
     Supervision,
     with_callbacks,
     with_progress,
 )
-from skliquid.tables.frames import as_frame, needs_encoder, with_columns
+from skliquid.tables.frames import (
+    as_frame,
+    needs_encoder,
+    table_shape,
+    take_rows,
+    with_columns,
+)
 from skliquid.tables.table_encoder import TableEncoder
 from skliquid.tables.text_values import warn_of_similar_classes
 from skliquid.training import Growth, Rules, Training, finish, grow, train
@@ -163,6 +172,12 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         How many features each voter sees, as a number or a share, drawn at random without
         replacement. A number above that of the features means all. Voters with a feature map see
         all of its output.
+    max_rows : int, "auto" or None, default="auto"
+        The most rows that ``fit`` uses. Of more rows it draws a random sample of that size, and
+        learns everything from it, except the classes and their numbers of rows. ``"auto"``:
+        1,020,000 rows if ``estimator`` is None, or fewer if there are more than 131 columns (2**27
+        cells), since the default voters use no more; all rows for other estimators. None means all
+        rows.
     diversity : Diversity, "auto" or None, default="auto"
         Hyperparameters that each voter draws and feature maps through which voters see the rows;
         see :class:`~skliquid.Diversity`. ``"auto"``: if ``estimator`` is None, hyperparameters for
@@ -186,12 +201,12 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         ``KeyboardInterrupt``, as in scikit-learn, and the ensemble stays as it was. ``"keep"``:
         ``fit`` ends after the current increment, or leaves out the final fit, with the ensemble
         learned so far; ``record_.stopped`` says where. A second Ctrl-C raises.
-    pool : {"auto", "linear", "trees", "estimator"} or DaskPool, default="auto"
+    pool : {"auto", "linear", "trees", "estimator"}, default="auto"
         How voters are held. ``"linear"``: ``SGDClassifier`` and ``Perceptron`` voters in one array,
         trained by compiled code with the same bits, many times faster. ``"trees"``: forests and
         boosted trees of :mod:`skliquid.voters`, grown together on shared bins. ``"estimator"``: one
-        object each. ``"auto"``: for each voter the fastest pool that supports it.
-        ``DaskPool(client)``: in shards on the workers of a Dask cluster. The bits are the same.
+        object each. ``"auto"``: for each voter the fastest pool that supports it. The bits are the
+        same.
     n_jobs : int, default=None
         Number of threads for training and prediction, as joblib counts them. Results do not depend
         on it. Threads pay where one voter's training takes long, as with trees.
@@ -263,6 +278,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         "bootstrap": ["boolean"],
         "max_samples": [positive_integer, positive_share],
         "max_features": [positive_integer, positive_share],
+        "max_rows": [positive_integer, one_of(["auto"]), None],
         "diversity": [one_of(["auto"]), Diversity, None],
         "categorical_features": [one_of(["from_dtype"]), "array-like", None],
         "max_cost": [positive_integer, None],
@@ -291,6 +307,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         bootstrap: bool = False,
         max_samples: Any = 1.0,
         max_features: Any = 1.0,
+        max_rows: Any = "auto",
         diversity: Any = "auto",
         categorical_features: Any = "from_dtype",
         max_cost: int | None = None,
@@ -314,6 +331,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.max_features = max_features
+        self.max_rows = max_rows
         self.diversity = diversity
         self.categorical_features = categorical_features
         self.max_cost = max_cost
@@ -336,7 +354,6 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
 
     # Training
 
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: Any = None) -> Self:
         """Train on all rows: by increments, in random order, and then in full.
 
@@ -359,14 +376,65 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
             The fitted ensemble.
         """
         self.check_parameters()
+        drawn = self.encode_drawn(self._draw_rows(X, y, sample_weight))
+        return self.fit_drawn(drawn, eval_set=eval_set)
+
+    def encode_drawn(self, drawn: DrawnRows) -> DrawnRows:
+        """Return rows that were drawn, validated and encoded; an encoder learns from them.
+
+        Parameters
+        ----------
+        drawn : DrawnRows
+            The rows, such as a data frame.
+
+        Returns
+        -------
+        drawn : DrawnRows
+            The rows as numbers, for ``fit_drawn``.
+        """
         self._forget_tags()
-        given = self._check_rows(X, y, sample_weight, n_seen=0)
-        parameters.check_labels_are_known(self.class_weight, np.unique(given.y))
-        rows = self._with_class_weights(given)
-        check_two_classes(rows.y)
-        classes, labels = np.unique(rows.y, return_inverse=True)
+        rows = self._check_rows(drawn.X, drawn.y, drawn.sample_weight, n_seen=0)
+        return drawn._replace(X=rows.X, y=rows.y, sample_weight=rows.sample_weight)
+
+    @with_callbacks
+    def fit_drawn(
+        self,
+        drawn: DrawnRows,
+        *,
+        eval_set: Any = None,
+        core: Any = None,
+        report: Report | None = None,
+    ) -> Self:
+        """Fit to rows that were drawn from data elsewhere, and encoded by ``encode_drawn``.
+
+        Parameters
+        ----------
+        drawn : DrawnRows
+            The rows, and counts of all rows.
+        eval_set : tuple (X, y), default=None
+            As in ``fit``.
+        core : object, default=None
+            Grows trees in place of :mod:`skliquid.native`, by functions of the same names.
+        report : callable, default=None
+            Called with the training, its stage ("choosing" or "growing") and the share of the stage
+            that is done, after each increment.
+
+        Returns
+        -------
+        self : LiquidEnsembleClassifier
+            The fitted ensemble.
+        """
+        numbers = range(drawn.n_rows) if drawn.numbers is None else drawn.numbers
+        given = Rows(drawn.X, drawn.y, drawn.sample_weight, numbers)
+        counts = drawn.counts or ClassCounts().plus(given.without_zero_weights().y)
+        known: Any = np.unique(given.y) if drawn.counts is None else counts.labels
+        parameters.check_labels_are_known(self.class_weight, known)
+        rows = self._with_class_weights(given, counts)
+        classes = self._counted_classes(counts)
+        check_two_classes(rows.y, n_classes=len(classes))
         warn_of_similar_classes(classes.tolist())
-        rows, eval_set = rows._replace(y=labels), check_eval_set(self._check_X_y, eval_set, classes)
+        rows = rows._replace(y=np.searchsorted(classes, rows.y))
+        eval_set = check_eval_set(self._check_X_y, eval_set, classes)
 
         budget = Budget(self.max_cost, self.max_seconds)
         has_trees = self._has_trees(rows.X, len(classes))
@@ -375,10 +443,11 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         training, spec = self._start(classes, rows.X, rules, rows.n_rows)
         budget.plan_for(spec)
         order = training.rng.permutation(rows.n_rows)
-        counts = ClassCounts().plus(given.without_zero_weights().y)
+        if core is not None:
+            training.pool.set_core(core)
 
         def state(training: Training) -> Fitted:
-            return Fitted(classes, given.n_rows, rows.X.dtype, training, spec, counts=counts)
+            return Fitted(classes, drawn.n_rows, rows.X.dtype, training, spec, counts=counts)
 
         score = scorer(training, eval_set, rules)
         supervision = Supervision(
@@ -389,6 +458,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
             budget=budget,
             n_increments=len(cuts),
             n_sizes=len(presets.GROWTH_SIZES),
+            report=report,
         )
         with supervision.increments(rows.at(order[cut]) for cut in cuts) as increments:
             train(training, rules, increments, score)
@@ -400,6 +470,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         if self.final_fit:
             supervision.finish(rows, score)
         supervision.end()
+        training.pool.set_core(None)
         self._fitted = state(training).without_delegators(rules, training_is_over=True)
         if training.group is not None:
             counts_of = training.group.n_predicted, training.group.n_actual
@@ -595,6 +666,40 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         both = np.union1d(*split)
         all_rows = rows if len(both) == rows.n_rows else rows.at(both)
         return Growth(rows.at(split[0]), rows.at(split[1]), all_rows)
+
+    def _draw_rows(self, X: Any, y: Any, sample_weight: Any) -> DrawnRows:
+        """Return the rows that ``fit`` uses: all, or as many as ``max_rows`` allows."""
+        X = with_columns(X)
+        n_rows, n_columns = table_shape(X)
+        limit = self.row_limit(n_columns, is_sparse=scipy.sparse.issparse(X))
+        if limit is None or n_rows <= limit:
+            return DrawnRows(X, y, sample_weight, None, None, n_rows)
+        y = check_labels(y, n_rows)
+        weights = check_sample_weight(sample_weight, n_rows, self._estimators())
+        used = None if weights is None else np.flatnonzero(weights)
+        n_used = n_rows if used is None else len(used)
+        drawn = draw_row_numbers(n_used, limit, self.draw_seed())
+        numbers = drawn if used is None else used[drawn]
+        counts = ClassCounts().plus(y if used is None else y[used])
+        own_weights = None if weights is None else weights[numbers]
+        return DrawnRows(take_rows(X, numbers), y[numbers], own_weights, numbers, counts, n_rows)
+
+    def row_limit(self, n_columns: int, *, is_sparse: bool = False) -> int | None:
+        """Return the most rows that ``fit`` uses of data with ``n_columns``; None means all."""
+        if not is_auto(self.max_rows):
+            return None if self.max_rows is None else int(self.max_rows)
+        return None if self.estimator is not None else presets.max_rows(n_columns, is_sparse)
+
+    def draw_seed(self) -> int:
+        """Return the seed for the numbers of the rows that ``fit`` uses."""
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _counted_classes(self, counts: ClassCounts) -> NDArray[Any]:
+        """Return the classes, without those of weight zero."""
+        labels: Any = counts.labels
+        if isinstance(self.class_weight, dict):
+            labels = labels[class_factors(labels, self.class_weight, counts) > 0]
+        return np.asarray(labels)
 
     def _estimators_for(self, X: Any, n_classes: int) -> Any:
         """Return the named estimators that suit the rows and the classes."""

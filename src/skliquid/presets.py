@@ -11,6 +11,7 @@ The constructor of :class:`~skliquid.LiquidEnsembleClassifier` says how many vot
 - feature maps of linear voters: :data:`FOURIER_MAPS` (decisions 12 and 16);
 - increments of ``fit`` with trees: three rounds of at most 2,000, 2,000 and 4,000 rows (decisions
   26 and 27); without trees: 50 of equal size, of 25 rows or more (decision 13);
+- at most 1,020,000 rows: :func:`max_rows` (decision 39);
 - growth from 10,000 rows on: :data:`GROWTH_SIZES`, :func:`split_for_growth` (decision 36);
 - ``n_final="auto"``: 4 to 40 representatives (decision 25);
 - ``delegation_rate="auto"``: just fast enough to reach ``n_final`` in ``fit``, 0.05 in
@@ -28,6 +29,7 @@ import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.linear_model import SGDClassifier
+from sklearn.pipeline import make_pipeline
 
 from skliquid.delegation.arrays import Voters
 from skliquid.delegation.increments import doubling_slices, equal_slices, slices
@@ -40,6 +42,7 @@ from skliquid.diversity import (
     Spread,
     is_auto,
 )
+from skliquid.diversity.standardizer import Standardizer
 from skliquid.mechanisms import Rounded, as_mechanism, revocable
 from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
@@ -206,6 +209,10 @@ GROWTH_SIZES = (1.0, 1.5, *(2.0 * (4 / 3) ** k for k in range(9)))
 MAX_GROWTH = 8_500_000
 """The largest product of size and rows: on a million rows voters grow to 8.4 times the trees."""
 
+MAX_CELLS = 2**27
+"""``max_rows="auto"``: of more cells than 2**27, and of more rows than voters grow on and are held
+out, training draws a sample."""
+
 N_FINAL_RANGE = (4, 40)
 """``n_final="auto"``: the fewest and the most representatives that remain."""
 
@@ -239,6 +246,18 @@ def rounds(n_rows: int, *, all_rows: bool, n_classes: int = 2) -> list[slice]:
     longest = max(FIRST_ROUND, ROWS_PER_CLASS * n_classes)
     first = max(min(-(-n_rows // 2 ** (N_ROUNDS - 1)), longest), 1)
     return doubling_slices(n_rows, first, None if all_rows else N_ROUNDS)
+
+
+def max_rows(n_columns: int, is_sparse: bool = False) -> int:
+    """Return the most rows that default voters train on.
+
+    Examples
+    --------
+    >>> max_rows(10), max_rows(1000)
+    (1020000, 134217)
+    """
+    most = MAX_GROWN_ROWS + MAX_HELD_OUT
+    return most if is_sparse else min(most, MAX_CELLS // max(n_columns, 1))
 
 
 def growth_sizes(n_rows: int) -> list[float]:
@@ -334,3 +353,16 @@ def for_streams() -> dict[str, Any]:
             feature_maps={"linear": ["passthrough", waves, waves]},
         ),
     }
+
+
+def for_unscaled_streams() -> dict[str, Any]:
+    """Return :func:`for_streams` for rows that are not scaled, or have missing values.
+
+    Linear voters see standardized rows, by means and deviations of the first increment.
+    """
+    waves = make_pipeline(Standardizer(), FourierFeatures(gamma="scale"))
+    settings = for_streams()
+    distributions = settings["diversity"].param_distributions
+    maps = {"linear": [Standardizer(), waves, waves]}
+    diversity = Diversity(param_distributions=distributions, feature_maps=maps)
+    return settings | {"diversity": diversity}

@@ -11,7 +11,7 @@ from small_ensembles import FEW_X, FEW_Y, of_four
 from skliquid.validation.limits import (
     MAX_WEIGHT,
     MIN_WEIGHT,
-    _bytes_of_memory,
+    bytes_of_memory,
     check_fits_in_memory,
     check_weight_range,
 )
@@ -59,7 +59,7 @@ def test_weights_at_the_ends_of_the_range_give_probabilities(estimator, extreme)
 
 
 def test_what_cannot_fit_into_memory_is_refused(monkeypatch):
-    monkeypatch.setattr("skliquid.validation.limits._bytes_of_memory", lambda: 2**30)
+    monkeypatch.setattr("skliquid.validation.limits.bytes_of_memory", lambda: 2**30)
     check_fits_in_memory("n_voters", 2**20, bytes_each=1024)
     message = r"^n_voters must not exceed .*: 1048577 of them, of 1024 bytes .* into 1 GiB. Give"
     with pytest.raises(ValueError, match=message):
@@ -67,7 +67,7 @@ def test_what_cannot_fit_into_memory_is_refused(monkeypatch):
 
 
 def test_the_size_of_the_memory_is_known():
-    assert 2**28 < _bytes_of_memory() < 2**50
+    assert 2**28 < bytes_of_memory() < 2**50
 
 
 @pytest.mark.parametrize(

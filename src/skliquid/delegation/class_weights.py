@@ -29,11 +29,17 @@ class ClassCounts:
 
     def plus(self, y: NDArray[Any]) -> "ClassCounts":
         """Return the counts after rows with the labels ``y``."""
-        labels, n_rows = np.unique(y, return_counts=True)
+        return self + ClassCounts(*np.unique(y, return_counts=True))
+
+    def __add__(self, other: "ClassCounts") -> "ClassCounts":
+        """Return the counts of both."""
         if self.labels is None or self.n_rows is None:
-            return ClassCounts(labels, n_rows)
-        both, places = np.unique(np.concatenate([self.labels, labels]), return_inverse=True)
-        counts = np.bincount(places, np.concatenate([self.n_rows, n_rows])).astype(np.int64)
+            return other
+        if other.labels is None or other.n_rows is None:
+            return self
+        both, places = np.unique(np.concatenate([self.labels, other.labels]), return_inverse=True)
+        counts = np.zeros(len(both), dtype=np.int64)
+        np.add.at(counts, places, np.concatenate([self.n_rows, other.n_rows]))
         return ClassCounts(both, counts)
 
 

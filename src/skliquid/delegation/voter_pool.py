@@ -85,6 +85,7 @@ class VoterPool(ABC):
     pools: Sequence["VoterPool"] = ()  # the pools inside
     n_jobs: int | None = None
     max_passes: int | None = None
+    core: Any = None
     is_fitted = False  # whether voters can predict before they are trained here
 
     @classmethod
@@ -165,6 +166,12 @@ class VoterPool(ABC):
         self.n_jobs = n_jobs
         for pool in self.pools:
             pool.set_n_jobs(n_jobs)
+
+    def set_core(self, core: Any) -> None:
+        """Let ``core`` grow trees in place of the native core; None undoes it."""
+        self.core = core
+        for pool in self.pools:
+            pool.set_core(core)
 
     def limit_passes(self, max_passes: int | None) -> None:
         """Limit the passes of voters that are refitted at each increment; None means no limit."""

@@ -132,7 +132,8 @@ class TreePool(DispatchingPool):
             growing = next(known, None)
             if growing is None or growing.rows is not rows.X:
                 X = _select(rows.X, features)
-                growing = GrowingRows(rows.X, X, rows.y, rows.sample_weight, self._mask(part, X))
+                own = X, rows.y, rows.sample_weight, self._mask(part, X)
+                growing = GrowingRows(rows.X, *own, core=self.core)
             self._growing |= dict.fromkeys(part, growing)
             grown = {voter: self._fitted[voter] for voter in part}
             found = growing.grow(grown, self._unfitted, size, self._n_threads)
@@ -233,7 +234,8 @@ class TreePool(DispatchingPool):
         """Return rows in bins, with the weights of ``voters`` if each has its own."""
         if weights is not None and weights.ndim == 2 and len(weights) > 1:
             weights = weights[voters]
-        return BinnedRows.from_rows(X, y, weights, self._mask(voters, X), self._n_threads)
+        mask, n_threads = self._mask(voters, X), self._n_threads
+        return BinnedRows.from_rows(X, y, weights, mask, n_threads, core=self.core)
 
     def _mask(self, voters: list[int], X: Any) -> NDArray[np.bool_]:
         """Return which columns ``voters`` see as categorical."""

@@ -3,6 +3,13 @@
 from skliquid.supervision.budget import Budget
 from skliquid.supervision.callbacks import CallbackSupportMixin, with_callbacks
 from skliquid.supervision.progress import with_progress
-from skliquid.supervision.supervision import Supervision
+from skliquid.supervision.supervision import Report, Supervision
 
-__all__ = ["Budget", "CallbackSupportMixin", "Supervision", "with_callbacks", "with_progress"]
+__all__ = [
+    "Budget",
+    "CallbackSupportMixin",
+    "Report",
+    "Supervision",
+    "with_callbacks",
+    "with_progress",
+]

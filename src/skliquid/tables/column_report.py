@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from skliquid.validation.data_types import is_missing
 
 _MAX_EXAMPLE = 24
@@ -21,6 +23,21 @@ class ColumnReport(NamedTuple):
     n_rows: int = 0
 
 
+def _has_numbers_only(column: Any, encoded: Any, markers: Any) -> bool:
+    is_number = encoded is None or (encoded.column_type == "number" and not encoded.notes)
+    return is_number and not markers and str(column.type) in ("double", "float")
+
+
+def _describe_numbers(name: str, column: Any) -> ColumnReport:
+    """Return the report of a column of numbers, without a list of all of them."""
+    values = column.to_numpy()
+    present = values[~np.isnan(values)]
+    example = str(present[0])[:_MAX_EXAMPLE] if len(present) else ""
+    n_missing = len(values) - len(present)
+    n_distinct = len(np.unique(present))
+    return ColumnReport(name, "number", n_distinct, n_missing, example, [], len(values))
+
+
 def describe_columns(
     X: Any, encoder: Any, markers: Mapping[str, Mapping[str, int]]
 ) -> list[ColumnReport]:
@@ -32,6 +49,9 @@ def describe_columns(
     encoded = {} if encoder is None else {column.name: column for column in encoder.columns_}
     reports = []
     for name in X.column_names:
+        if _has_numbers_only(X[name], encoded.get(name), markers.get(name)):
+            reports.append(_describe_numbers(name, X[name]))
+            continue
         values, counts = X[name].value_counts().flatten()
         cells = dict(zip(values.to_pylist(), counts.to_pylist(), strict=True))
         column_type, notes, missing = "number", [], set(filter(is_missing, cells))

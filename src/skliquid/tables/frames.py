@@ -15,6 +15,7 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Floats
@@ -161,6 +162,29 @@ def with_columns(X: Any) -> Any:
     if hasattr(X, "__array__") or not hasattr(X, "__arrow_c_stream__"):
         return X
     return _native(X).to_native()
+
+
+def table_shape(X: Any) -> tuple[int, int]:
+    """Return the numbers of rows and columns of a table; 0 where ``X`` is no table."""
+    refuse_lazy_frame("X", X)
+    if is_frame(X):
+        frame = as_frame(X)
+        return frame.n_rows, len(frame.names)
+    shape: Any = getattr(X, "shape", np.shape(X[:1]) if isinstance(X, list) else ())
+    if len(shape) != 2:
+        return 0, 0
+    return (len(X) if isinstance(X, list) else shape[0]), shape[1]
+
+
+def take_rows(X: Any, numbers: NDArray[np.int64]) -> Any:
+    """Return some of the rows of a table, which is not changed otherwise."""
+    if is_frame(X):
+        return _native(X)[numbers].to_native()
+    if isinstance(X, list):
+        return [X[k] for k in numbers.tolist()]
+    if scipy.sparse.issparse(X):
+        X = X.tocsr()  # type: ignore[attr-defined]
+    return X[numbers]
 
 
 def _native(X: Any) -> Any:

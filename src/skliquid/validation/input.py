@@ -207,12 +207,20 @@ def warn_if_unscaled(X: Any, estimators: Sequence[Any], *, have_maps: bool) -> N
         )
 
 
-def check_two_classes(y: NDArray[Any]) -> None:
-    """Raise unless ``y``, the labels with a weight above zero, holds two classes."""
+def check_two_classes(y: NDArray[Any], *, n_classes: int = 1) -> None:
+    """Raise unless ``y``, the labels with a weight above zero, holds two classes.
+
+    ``n_classes`` is the number of classes of all rows, if ``y`` are those of a sample.
+    """
     if len(y) == 0:
         raise ValueError(
             "sample_weight and class_weight must be above zero for some rows: all are zero. Give "
             "rows of at least two classes a positive weight."
+        )
+    if len(np.unique(y)) == 1 < n_classes:
+        raise ValueError(
+            f"max_rows must leave rows of two classes: the {len(y)} rows that were drawn are all "
+            f"of the class {y.tolist()[0]!r}. Raise max_rows, or give fewer rows of this class."
         )
     if len(np.unique(y)) == 1:
         raise ValueError(

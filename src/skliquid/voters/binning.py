@@ -26,6 +26,7 @@ class BinnedRows(NamedTuple):
     y: NDArray[np.int32]  # classes from 0
     weights: Floats  # one row for each set of weights; none if all rows count the same
     features: NDArray[np.int32] | None = None  # the feature of each bin, if columns have several
+    core: Any = native  # grows the trees
 
     @property
     def n_rows(self) -> int:
@@ -52,14 +53,18 @@ class BinnedRows(NamedTuple):
         n_threads: int = 1,
         *,
         shift: float = 0.0,
+        core: Any = None,
     ) -> "BinnedRows":
-        """Put rows into bins made for them; ``shift`` moves edges by a part of a bin."""
+        """Put rows into bins made for them; ``shift`` moves edges by a part of a bin.
+
+        ``core`` grows the trees, if it is not None, in place of the native core.
+        """
         edges = edges_of(X, is_categorical, shift)
         bins, column_types = bins_of(X, edges, n_threads), is_categorical.astype(np.uint8)
         bins, edges, column_types, features = bundle(bins, edges, column_types)
         sets = np.empty((0, len(y))) if weights is None else weights.reshape(-1, len(y))
         y, sets = compact(y, np.int32), compact(sets, np.float64)
-        return cls(bins, edges, column_types, y, sets, features)
+        return cls(bins, edges, column_types, y, sets, features, core or native)
 
 
 def edges_of(X: Any, is_categorical: NDArray[np.bool_], shift: float = 0.0) -> Floats:

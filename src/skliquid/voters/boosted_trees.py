@@ -216,7 +216,10 @@ class BoostedTreesClassifier(TreeVoter):
         base = np.stack([voter.base_scores_ for voter in voters])
         binned = *rows[:4], len(voters[0].classes_), rows.weights
         records = tasks.view(np.uint8)
-        return native.grow_sequences(*binned, records, base, scores, n_threads, rows.features)
+        grown: list[tuple[list[Tree], int]] = rows.core.grow_sequences(
+            *binned, records, base, scores, n_threads, rows.features
+        )
+        return grown
 
     @classmethod
     def scores(cls, voters: Sequence[Any], X: Any, n_threads: int) -> Floats:

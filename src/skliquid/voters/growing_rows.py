@@ -30,12 +30,14 @@ class GrowingRows:
         y: NDArray[Any],
         weights: Floats | None,
         is_categorical: NDArray[np.bool_],
+        *,
+        core: Any = None,
     ):
         self.rows, self.X = rows, X  # all features, and those that the voters see
         self._data = X, y, weights, is_categorical
         self._scores: dict[int, Floats] = {}
         self._bins: BinnedRows | None = None
-        self._n_shifts = 0
+        self._n_shifts, self._core = 0, core
 
     def grow(
         self,
@@ -71,5 +73,6 @@ class GrowingRows:
     def _rows_in_bins(self, n_shifts: int, n_threads: int) -> BinnedRows:
         if self._bins is None or n_shifts != self._n_shifts:
             self._n_shifts = n_shifts
-            self._bins = BinnedRows.from_rows(*self._data, n_threads, shift=(n_shifts * _SHIFT) % 1)
+            shift = (n_shifts * _SHIFT) % 1
+            self._bins = BinnedRows.from_rows(*self._data, n_threads, shift=shift, core=self._core)
         return self._bins

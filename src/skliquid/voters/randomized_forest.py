@@ -129,7 +129,11 @@ class RandomizedForestClassifier(TreeVoter):
     ) -> list[tuple[list[Tree], int]]:
         """Return the tree of each task, and its sample visits."""
         binned = *rows[:4], len(voters[0].classes_), rows.weights
-        return native.grow_forest(*binned, tasks.view(np.uint8), n_threads, rows.features)
+        records = tasks.view(np.uint8)
+        grown: list[tuple[list[Tree], int]] = rows.core.grow_forest(
+            *binned, records, n_threads, rows.features
+        )
+        return grown
 
     @classmethod
     def probabilities(cls, voters: Sequence[Any], X: Any, n_threads: int) -> Floats:
