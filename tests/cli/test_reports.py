@@ -18,7 +18,8 @@ def display():
 
 
 def progress(n_rows, n_rows_in_all=3000, stage="training", columns=()):
-    return Progress(n_rows, n_rows_in_all, 12, 70_000, 0.9, stage, columns)
+    share = n_rows / n_rows_in_all
+    return Progress(stage, share, n_rows, n_rows_in_all, 12, 70_000, 0.9, np.nan, columns)
 
 
 def shown(display):
@@ -36,10 +37,20 @@ def test_the_line_follows_training_and_scoring(display):
         display.report(progress(40, 300, "scoring"))
         display.bar.refresh()
         assert "Scoring held-out rows" in shown(display)
-        assert display.bar.tasks[0].total == 300
+        assert display.bar.tasks[0].completed == pytest.approx(40 / 300)
         display.say("Writing the replay")
         display.bar.refresh()
         assert "Writing the replay" in shown(display)
+
+
+def test_growing_shows_the_representatives_and_their_loss(display):
+    with display.shown():
+        display.report(progress(3000, stage="choosing"))
+        assert display.bar.tasks[0].description == "Choosing voters: 3,000 rows, 12 representatives"
+        grown = progress(3000, stage="growing")._replace(share=0.5, log_loss=0.4)
+        display.report(grown)
+        text = "Growing voters: 3,000 rows, 12 representatives, log-loss 0.4000"
+        assert display.bar.tasks[0].description == text
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -152,7 +152,7 @@ def test_errors_are_one_sentence(type_in, people, words, said):
 
 def test_a_checkpoint_is_not_touched_unasked(type_in, people, tmp_path):
     (tmp_path / "own.checkpoint").write_bytes(b"something else")
-    words = ("train", "people.csv", "--target", "ill", *SMALL, "--model", "own")
+    words = ("train", "people.csv", "--target", "ill", *SMALL, "--model", "own", "--online")
     assert "own.checkpoint is of an earlier training. Give" in type_in(*words, code=2)
     assert "own.checkpoint must be a model file of skliquid" in type_in(*words, "--resume", code=2)
     assert (tmp_path / "own.checkpoint").read_bytes() == b"something else"
@@ -178,12 +178,40 @@ def test_classes_are_those_of_the_target(type_in, people, tmp_path, labels, clas
     assert load_model(tmp_path / "some.skliquid").ensemble.classes_.tolist() == labels
 
 
+def test_checkpoints_are_for_online_training(type_in, tmp_path):
+    for option in (("--resume",), ("--restart",), ("--checkpoint", "kept")):
+        said = type_in("train", "people.csv", "--target", "ill", *SMALL, *option, code=2)
+        assert "--checkpoint, --resume and --restart must go with --online" in said
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        ("1KB", "--max-memory) must be enough for 2,700 rows x 3 columns"),
+        ("1 PB", "must be a size in bytes: got '1 PB'"),
+        ("0", "must be a size in bytes: got '0'"),
+        ("x", "must be a size in bytes: got 'x'"),
+    ],
+)
+def test_memory_is_limited(type_in, size, said):
+    words = ("train", "people.csv", "--target", "ill", "--max-memory", size)
+    assert said in " ".join(re.sub("[│╭╮╰╯─]", "", type_in(*words, code=2)).split())
+
+
+def test_of_larger_data_a_sample_is_trained_on(type_in, tmp_path):
+    words = ("--n-estimators", 6, "--max-rows", 200, "--max-memory", "1mb", "--seed", 1)
+    said = type_in("train", "people.csv", "--target", "ill", *words)
+    assert "What was understood of 200 rows" in said
+    assert "3,000 rows in" in said
+
+
 @pytest.mark.parametrize("option", ["--model", "--checkpoint"])
 @pytest.mark.parametrize("data", ["people.csv", "."])
 def test_data_is_never_overwritten(type_in, tmp_path, option, data):
     (tmp_path / "people.parquet").unlink()
     before = (tmp_path / "people.csv").read_bytes()
-    words = ("train", data, "--target", "ill", *SMALL, option, "./people.csv", "--restart")
+    words = ("train", data, "--target", "ill", *SMALL, option, "./people.csv")
+    words += ("--online", "--restart")
     assert f"{option} must not be a file that is needed: people.csv" in type_in(*words, code=2)
     assert (tmp_path / "people.csv").read_bytes() == before
 
@@ -231,7 +259,7 @@ def test_a_model_may_be_written_next_to_the_data(type_in, tmp_path):
 def test_a_restart_removes_the_checkpoint_only_when_training_starts(type_in, tmp_path):
     kept = tmp_path / "people.skliquid.checkpoint"
     kept.write_bytes(b"hours of work")
-    words = ("train", "people.csv", "--target", "ill", "--restart")
+    words = ("train", "people.csv", "--target", "ill", "--online", "--restart")
     for wrong in (("--target", "il"), ("--n-final", 0), ("--category", "twn")):
         type_in(*words, *wrong, code=2)
         assert kept.read_bytes() == b"hours of work"
@@ -244,8 +272,11 @@ def test_a_restart_removes_the_checkpoint_only_when_training_starts(type_in, tmp
     [
         (("--model", "folder"), "--model must be a file: folder is a folder"),
         (("--model", "."), "--model must be a file: . is a folder"),
-        (("--checkpoint", "folder", "--restart"), "--checkpoint must be a file: folder is"),
-        (("--model", "m", "--checkpoint", "m"), "--checkpoint must not be a file that is needed"),
+        (("--online", "--checkpoint", "folder"), "--checkpoint must be a file: folder is a folder"),
+        (
+            ("--online", "--model", "m", "--checkpoint", "m"),
+            "--checkpoint must not be a file that is needed",
+        ),
         (("--model", "m", "--replay", "m"), "--replay must not be a file that is needed"),
         (("--replay", "folder"), "--replay must be a file: folder is a folder"),
         (("--model", os.devnull), f"--model must be a file: {os.devnull} is a device or a pipe"),

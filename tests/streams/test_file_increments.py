@@ -60,8 +60,18 @@ def test_held_out_rows_are_in_no_increment(table, write, name, size):
     for label in counts.index:
         assert np.sum(y == label) == pytest.approx(counts[label] * 0.2, abs=1)
     assert data.n_with_rows == len(data)
-    X, _ = data.all_rows()
+    (X, _), (X_test, y_test) = data.take(None)
+    assert np.array_equal(X_test["number"].to_numpy(), np.sort(tested))
+    assert np.array_equal(y_test, table["ill"].to_numpy()[np.sort(tested).astype(int)])
     assert np.array_equal(X["number"].to_numpy(), trained)
+    drawn = np.array([0, 3, 400, 958])
+    seen = []
+    (X, labels), _ = data.take(drawn, seen.append)
+    assert np.array_equal(X["number"].to_numpy(), trained[drawn])
+    assert np.array_equal(labels, table["ill"].to_numpy()[trained[drawn].astype(int)])
+    assert 0 < seen[-1] <= 1
+    own = pd.Series(table["ill"].to_numpy()[trained.astype(int)]).value_counts()
+    assert dict(zip(data.counts().labels, data.counts().n_rows, strict=True)) == own.to_dict()
 
 
 def test_an_increment_may_be_held_out_as_a_whole(table, write):

@@ -277,8 +277,6 @@ def test_a_run_is_resumed_only_with_the_same_data_and_settings(table, write, tmp
         trained(path, kept, SGDClassifier(alpha=0.1), resume=True)
     with pytest.raises(ValueError, match="missing_values has changed"):
         trained(path, kept, missing_values=["x"], resume=True)
-    with pytest.raises(ValueError, match="online has changed"):
-        trained(path, kept, online=False, resume=True)
     with pytest.raises(ValueError, match="test_size has changed"):
         trained(path, kept, test_size=0.1, resume=True)
     with pytest.raises(ValueError, match="separator, decimal or encoding has changed"):
@@ -301,7 +299,7 @@ def test_a_restart_starts_from_scratch_after_all_checks(table, write, tmp_path):
     path, kept = write(table, "a.csv"), tmp_path / "a.checkpoint"
     kept.write_bytes(b"hours of work")
     with pytest.raises(ValueError, match="Did you mean 'ill'"):
-        train_on(path, target="il", checkpoint=kept, restart=True)
+        train_on(path, target="il", checkpoint=kept, restart=True, online=True)
     with pytest.raises(ValueError, match=r"checkpoint must be a file: .* is a folder"):
         trained(path, tmp_path, restart=True)
     with pytest.raises(ValueError, match=r"checkpoint must not be a file that is needed: .*a.csv"):
@@ -498,13 +496,39 @@ def test_data_that_are_read_whole_give_the_model_of_fit(table, write, name):
     ]
 
 
-def test_large_data_are_trained_on_in_increments(table, write, monkeypatch):
-    monkeypatch.setattr("skliquid.streams.file_training.MAX_CELLS", 7000)
+def test_a_checkpoint_needs_online_training(tmp_path):
+    with pytest.raises(ValueError, match=r"checkpoint must go with online=True: got .*kept. Leave"):
+        train_on("nowhere.csv", target="ill", checkpoint=tmp_path / "kept")
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.csv", "folder"])
+def test_of_larger_data_the_rows_that_fit_draws_are_read(table, write, tmp_path, name):
+    table = table.drop(columns="seen")
+    path = tmp_path / "folder" if name == "folder" else write(table, name)
+    if name == "folder":
+        path.mkdir()
+        for k, cut in enumerate([table[:7], table[7:800], table[800:]]):
+            cut.to_parquet(path / f"{k}.parquet")
     seen = []
-    train_on(write(table, "a.csv"), target="ill", ensemble=ensemble(), report=seen.append)
-    assert len(seen) == 48
-    train_on(write(table[:1000], "a.csv"), target="ill", ensemble=ensemble(), report=seen.append)
-    assert [progress.stage for progress in seen[48:]] == ["fitting", "training"]
+    model = train_on(path, target="ill", ensemble=ensemble(max_rows=300), report=seen.append)
+    X = table.drop(columns="ill")
+    by_hand = ensemble(max_rows=300).fit(X, table["ill"])
+    assert np.array_equal(model.ensemble.predict_proba(X), by_hand.predict_proba(X))
+    assert model.ensemble.n_samples_seen_ == model.n_rows == 1200
+    stages = [progress.stage for progress in seen]
+    assert stages == sorted(stages, key=["reading", "choosing", "growing"].index)
+    assert seen[-1].share == 1.0
+
+
+def test_samples_must_fit_into_memory(table, write):
+    path = write(table, "a.csv")
+    message = r"max_memory \(--max-memory\) must be enough for 1,200 rows x 5 columns, .* 83 or few"
+    with pytest.raises(ValueError, match=message):
+        train_on(path, target="ill", ensemble=ensemble(), max_memory=10_000)
+    train_on(path, target="ill", ensemble=ensemble(max_rows=83), max_memory=10_000)
+    for wrong, error in ((0, ValueError), ("1GB", TypeError)):
+        with pytest.raises(error, match="max_memory must be"):
+            train_on(path, target="ill", max_memory=wrong)
 
 
 def test_labels_that_differ_in_case_or_spaces_are_reported(table, write):

@@ -263,9 +263,10 @@ def test_a_stream_has_no_budget(binary, limit):
     assert ensemble.training_cost_.total > cost
 
 
-def test_a_budget_for_a_file_is_refused_before_the_file_is_read():
+def test_a_budget_for_online_training_is_refused_before_the_file_is_read():
+    ensemble = LiquidEnsembleClassifier(max_cost=10**6)
     with pytest.raises(ValueError, match="max_cost must be None in partial_fit"):
-        train_on("nowhere.csv", target="y", ensemble=LiquidEnsembleClassifier(max_cost=10**6))
+        train_on("nowhere.csv", target="y", ensemble=ensemble, online=True)
 
 
 def test_training_ends_in_time(binary):

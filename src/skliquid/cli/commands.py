@@ -4,6 +4,7 @@ Modules that take long to import are imported by the command that needs them.
 """
 
 import csv
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from importlib.util import find_spec
@@ -60,21 +61,54 @@ def _size(text: str) -> int | str:
     return int(text)
 
 
+_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) *([KMGT]?B?)", re.IGNORECASE)
+
+
+def _bytes(text: str) -> int:
+    """Return a size such as 8GB in bytes."""
+    found = _SIZE.fullmatch(text.strip())
+    unit = found[2].upper().removesuffix("B") if found else ""
+    size = float(found[1]) * _UNITS[f"{unit}B" if unit else ""] if found else 0
+    if size < 1:
+        raise BadParameter(f"must be a size in bytes: got {text!r}. Give one like 8GB or 500MB.")
+    return int(size)
+
+
 def train(
     data: Data,
     *,
     target: Annotated[str, Option(help="The column that holds the classes.")],
     model: Annotated[Path | None, Option(help="Where to write the model.")] = None,
     mechanism: Annotated[
-        str, Option(help="Who delegates to whom; 'skliquid mechanisms' lists them.")
-    ] = "proportional_weighted",
+        str | None, Option(help="Who delegates to whom; 'skliquid mechanisms' lists them.")
+    ] = None,
     increment_size: Annotated[
         int | None, Option(min=1, help="Rows between delegations; 1000, or fewer in small files.")
     ] = None,
-    n_estimators: Annotated[int, Option(min=1, help="Voters at the start.")] = 24,
+    n_estimators: Annotated[
+        int | None, Option(min=1, help="Voters at the start; 24 by default, or 18 online.")
+    ] = None,
     n_final: Annotated[
-        Any, Option(parser=_size, metavar="N", help="Representatives at the end, or 'auto'.")
-    ] = "5",
+        Any,
+        Option(
+            parser=_size,
+            metavar="N",
+            help="Representatives at the end, or 'auto'; 5 by default, or 6 online.",
+        ),
+    ] = None,
+    max_rows: Annotated[
+        int | None,
+        Option(min=2, help="Rows to draw from larger data; 1,020,000 by default."),
+    ] = None,
+    max_memory: Annotated[
+        Any,
+        Option(
+            parser=_bytes,
+            metavar="SIZE",
+            help="Memory for training, such as 8GB; a quarter of the machine's, at most 4GB.",
+        ),
+    ] = None,
     seed: Annotated[int, Option(min=0, max=2**32 - 1, help="The same seed, the same model.")] = 0,
     classes: Annotated[
         str | None, Option(help="All classes: 'a,b,\"c, d\"'; without it the target is read first.")
@@ -108,14 +142,14 @@ def train(
         ),
     ] = 0.1,
     online: Annotated[
-        bool | None,
-        Option("--online/--whole", help="In increments, or read whole; by default by size."),
-    ] = None,
+        bool,
+        Option("--online", help="In one pass, in the order of the rows: for concept drift."),
+    ] = False,
     replay: Annotated[
         Path | None, Option(help="An HTML file that replays the training in a browser.")
     ] = None,
     checkpoint: Annotated[
-        Path | None, Option(help="Where to save unfinished training; MODEL.checkpoint by default.")
+        Path | None, Option(help="Where to save --online training; MODEL.checkpoint by default.")
     ] = None,
     every: Annotated[int, Option(min=1, help="Increments between checkpoints.")] = 100,
     resume: Annotated[
@@ -124,15 +158,20 @@ def train(
     restart: Annotated[
         bool, Option("--restart", help="Discard the checkpoint, and start from scratch.")
     ] = False,
+    scheduler: Annotated[
+        str | None, Option(help="The address of a Dask scheduler, whose workers read the files.")
+    ] = None,
     n_jobs: Annotated[int, Option("--jobs", help="Threads; -1 for all cores.")] = 1,
 ) -> None:
     """Train an ensemble on a file, a folder or a query, however large (out of core).
+
+    Of more than 1,020,000 rows, a random sample of that size is trained on.
 
     A table shows the type of each column; options such as --category correct it.
 
     Rows of each class are held out: they are never trained on, and score the model at the end.
 
-    Ctrl-C stops cleanly; in increments, the same command with --resume continues.
+    Ctrl-C stops cleanly; with --online, the same command with --resume continues.
     """
     from rich.console import Console
 
@@ -143,10 +182,7 @@ def train(
         print_results,
         unusual_dialect,
     )
-    from skliquid.ensemble import LiquidEnsembleClassifier
-    from skliquid.files.checkpoint import check_output
     from skliquid.files.lock import file_lock
-    from skliquid.mechanisms import MECHANISMS
     from skliquid.sources.csv_dialect import GivenDialect
     from skliquid.sources.file_paths import data_paths
     from skliquid.streams import train_on
@@ -156,18 +192,16 @@ def train(
     display = TrainingProgress(console)
     start = perf_counter()
     with refusing(console), plain_warnings(console), display.shown(), ExitStack() as contexts:
-        if mechanism not in MECHANISMS:
-            raise ValueError(
-                f"--mechanism must be one of {', '.join(MECHANISMS)}: got {mechanism!r}. "
-                f"{suggestion(mechanism, MECHANISMS)}"
-            )
+        parameters = _check_parameters(mechanism, n_estimators, n_final, max_rows)
         labels = None if classes is None else next(csv.reader([classes], skipinitialspace=True))
+        if not online and (checkpoint or resume or restart):
+            raise ValueError(
+                "--checkpoint, --resume and --restart must go with --online: other training starts "
+                "from scratch. Leave them out, or add --online."
+            )
         inputs = data_paths(data)
-        check_output(out, inputs, name="--model")
-        checkpoint = checkpoint or out.with_name(out.name + ".checkpoint")
-        check_output(checkpoint, [*inputs, out], name="--checkpoint")
-        if replay is not None:
-            check_output(replay, [*inputs, out, checkpoint], name="--replay")
+        kept = [checkpoint or out.with_name(out.name + ".checkpoint")] if online else []
+        _check_outputs(inputs, {"--model": out, "--checkpoint": kept, "--replay": replay})
         if unusual := unusual_dialect(inputs, GivenDialect(sep, decimal, encoding)):
             console.print(unusual, soft_wrap=True)
         contexts.enter_context(file_lock(out))
@@ -175,13 +209,8 @@ def train(
             trained = train_on(
                 data,
                 target=target,
-                ensemble=LiquidEnsembleClassifier(
-                    mechanism=mechanism,
-                    n_estimators=n_estimators,
-                    n_final=n_final,
-                    class_weight=class_weight,
-                    n_jobs=n_jobs,
-                    random_state=seed,
+                ensemble=_ensemble(
+                    parameters, online, class_weight=class_weight, n_jobs=n_jobs, random_state=seed
                 ),
                 increment_size=increment_size,
                 classes=labels,
@@ -197,11 +226,13 @@ def train(
                 ),
                 missing_values=missing or (),
                 online=online,
+                max_memory=max_memory,
+                scheduler=scheduler,
                 test_size=test_size,
                 separator=sep,
                 decimal=decimal,
                 encoding=encoding,
-                checkpoint=checkpoint,
+                checkpoint=next(iter(kept), None),
                 resume=resume,
                 restart=restart,
                 every=every,
@@ -209,10 +240,11 @@ def train(
             )
             trained.save(out)
         except Stopped as stopped:
-            if checkpoint.exists():
+            if any(file.exists() for file in kept):
                 stopped.text += " Run the same command with --resume to resume."
             raise
-        checkpoint.unlink(missing_ok=True)
+        for file in kept:
+            file.unlink(missing_ok=True)
         if replay is not None:
             from skliquid.plotting.replay import replay as write_replay  # only here, for memory
 
@@ -221,6 +253,42 @@ def train(
     print_results(console, trained, perf_counter() - start)
     written = [f"Model: {out}"] if replay is None else [f"Replay: {replay}", f"Model: {out}"]
     console.print(". ".join(written), soft_wrap=True)
+
+
+def _check_parameters(
+    mechanism: str | None, n_estimators: int | None, n_final: Any, max_rows: int | None
+) -> dict[str, Any]:
+    """Return the parameters of an ensemble that were given."""
+    from skliquid.mechanisms import MECHANISMS
+
+    if mechanism is not None and mechanism not in MECHANISMS:
+        raise ValueError(
+            f"--mechanism must be one of {', '.join(MECHANISMS)}: got {mechanism!r}. "
+            f"{suggestion(mechanism, MECHANISMS)}"
+        )
+    names = ("mechanism", "n_estimators", "n_final", "max_rows")
+    values = (mechanism, n_estimators, n_final, max_rows)
+    return {name: value for name, value in zip(names, values, strict=True) if value is not None}
+
+
+def _ensemble(chosen: dict[str, Any], online: bool, **parameters: Any) -> Any:
+    from skliquid import presets
+    from skliquid.ensemble import LiquidEnsembleClassifier
+
+    defaults = presets.for_unscaled_streams() if online else {}
+    return LiquidEnsembleClassifier(**defaults | parameters | chosen)
+
+
+def _check_outputs(inputs: Sequence[Path], outputs: Mapping[str, Any]) -> None:
+    """Raise unless files can be written that are neither read nor another output."""
+    from skliquid.files.checkpoint import check_output
+
+    needed = list(inputs)
+    for name, files in outputs.items():
+        for file in files if isinstance(files, list) else [files]:
+            if file is not None:
+                check_output(file, needed, name=name)
+                needed.append(file)
 
 
 def _column_types(columns: Mapping[str, Sequence[str] | None]) -> dict[str, str]:

@@ -38,7 +38,14 @@ WRITERS: dict[str, Any] = {".csv": CSVWriter, ".parquet": ParquetWriter}
 _MAX_CLASSES = 10
 _MAX_COLUMNS = 100
 _SECONDS_PER_LINE = 10
-_STAGES = {"training": "Training", "scoring": "Scoring held-out rows"}
+_STAGES = {
+    "counting": "Counting rows of each class",
+    "reading": "Reading",
+    "choosing": "Choosing voters",
+    "growing": "Growing voters",
+    "training": "Training",
+    "scoring": "Scoring held-out rows",
+}
 _MAX_COUNTED, _MAX_SHOWN, _MAX_LENGTH_SHOWN = 10_000, 3, 30
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
@@ -95,7 +102,8 @@ class TrainingProgress:
         self.bar = Bar(*columns, console=console, transient=True, disable=not console.is_terminal)
         self.task = self.bar.add_task("Reading", total=None)
         self.stage = ""
-        self.first = 0, 0.0  # rows and time when this stage starts
+        self.first = 0.0, perf_counter()  # share and time when this stage starts
+        self.stage_began = perf_counter()
         self.last_line = perf_counter()
         self.columns_shown = False
         self.signal = 0  # that asked to stop
@@ -122,28 +130,27 @@ class TrainingProgress:
         if progress.columns and not self.columns_shown:
             self.console.print(column_table(progress.columns))
             self.columns_shown = True
-        n_rows, n_in_all = progress.n_rows, progress.n_rows_in_all
-        if progress.stage == "fitting":
-            self.say(f"Training on {n_in_all:,} rows")
-            return
-        if self.stage != progress.stage:
-            self.bar.reset(self.task, total=n_in_all, completed=n_rows)
-            self.stage, self.first = progress.stage, (n_rows, perf_counter())
-        text = f"{_STAGES[progress.stage]}: {n_rows:,} of {n_in_all:,} rows"
-        self.bar.update(self.task, description=text, completed=n_rows)
+        share, stage = progress.share, progress.stage
+        if self.stage != stage:
+            now = perf_counter()  # voters grow from nothing, and other stages may be resumed
+            start = (0.0, self.stage_began) if stage == "growing" else (share, now)
+            self.bar.reset(self.task, total=1)
+            self.stage, self.first, self.stage_began = stage, start, now
+        text = ": ".join(filter(None, [_STAGES[stage], _state(progress)]))
+        self.bar.update(self.task, description=text, completed=share)
         if not self.console.is_terminal and perf_counter() - self.last_line >= _SECONDS_PER_LINE:
             self.last_line = perf_counter()
-            share = n_rows / max(n_in_all, 1)
-            self.console.print(f"{text}, {share:.0%}{self._time_left(n_rows, n_in_all)}")
+            self.console.print(f"{text}, {share:.0%}{self._time_left(share)}")
         if self.signal:
             raise Stopped(self.signal)
 
-    def _time_left(self, n_rows: int, n_in_all: int) -> str:
-        n_before, start = self.first
-        if n_rows == n_before:
+    def _time_left(self, share: float) -> str:
+        before, start = self.first
+        if share == before:
             return ""
-        seconds = (perf_counter() - start) * (n_in_all - n_rows) / (n_rows - n_before)
-        return f", {timedelta(seconds=round(seconds))} left"
+        seconds = (perf_counter() - start) * (1 - share) / (share - before)
+        most = "at most " if self.stage == "growing" else ""
+        return f", {most}{timedelta(seconds=round(seconds))} left"
 
     def say(self, text: str) -> None:
         """Show what is being done, which Ctrl-C ends at once."""
@@ -151,6 +158,18 @@ class TrainingProgress:
         self.bar.reset(self.task, total=None, description=text)
         if not self.console.is_terminal:
             self.console.print(text)
+
+
+def _state(progress: Progress) -> str:
+    """Return the state of training in words."""
+    if progress.stage == "counting":
+        return ""
+    if progress.stage not in ("choosing", "growing"):
+        return f"{progress.n_rows:,} of {progress.n_rows_in_all:,} rows"
+    voters = "1 representative" if progress.n_representatives == 1 else "representatives"
+    count = "" if progress.n_representatives == 1 else f"{progress.n_representatives} "
+    loss = f", log-loss {progress.log_loss:.4f}" if progress.log_loss >= 0 else ""
+    return f"{progress.n_rows:,} rows, {count}{voters}{loss}"
 
 
 class _TimeLeft(TimeRemainingColumn):

@@ -7,14 +7,17 @@ import tempfile
 import weakref
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyarrow import types
 from pyarrow.parquet import read_schema
 
@@ -37,9 +40,10 @@ _CONFIG: dict[str, Any] = {
     "temp_directory": tempfile.gettempdir(),
     "allocator_flush_threshold": "1MB",
 }
-_SETTINGS = "SET disable_parquet_prefetching = true; SET streaming_buffer_size = '1MB'"
+_SETTINGS = """SET disable_parquet_prefetching = true; SET streaming_buffer_size = '1MB';
+SET enable_progress_bar = true; SET enable_progress_bar_print = false"""
 _ERRORS = (duckdb.Error, pa.ArrowException, OSError)
-_BATCH = 2048
+_BATCH, _SECONDS_BETWEEN_REPORTS = 2048, 0.2
 _PHI = 2_654_435_761  # 2**32 by the golden ratio: multiples of it are spread evenly
 _CSV_BUFFER, _MAX_LINE = 8 << 20, 2 << 20
 _SAMPLE_ROWS, _SAMPLE_CELLS = 10_000, 1 << 21
@@ -48,6 +52,13 @@ _ENCODING = (
     "Give its encoding, such as encoding='cp1252' (on the command line --encoding cp1252), or "
     "write the file again in UTF-8."
 )
+
+Report: TypeAlias = Callable[[float], None]
+"""Called with the share of the data that has been read."""
+
+
+def ignore(_: float) -> None:
+    """Report nothing."""
 
 
 @dataclass(eq=False)
@@ -82,6 +93,7 @@ class DataFiles:
         missing_values: Collection[str] = (),
         given: GivenDialect | None = None,
     ):
+        self.cluster: Any = None  # runs what reads all rows of a part, if it is not None
         self.source, self.chosen = source, {} if chosen is None else chosen
         self.missing_values = list(missing_values)
         self.given = (given or GivenDialect()).validate()
@@ -217,25 +229,66 @@ class DataFiles:
 
     # Rows
 
-    def count_labels(self, name: str, max_rows: int) -> list[tuple[Any, int, list[int]]]:
+    def count_labels(
+        self, name: str, max_rows: int, report: Report = ignore
+    ) -> list[tuple[Any, int, list[int]]]:
         """Return each value of a column, the number of its rows, and some of their numbers.
 
         At most ``max_rows`` numbers of rows are drawn, in a fixed order that looks random. Missing
         values are None. Rows without a label have no number.
         """
-        found, start = [], 0
-        for part in self.parts:
-            y = self._label(part, name)
-            n = f"count(y) OVER (ROWS UNBOUNDED PRECEDING) + {start - 1}"
-            labels = f"SELECT y, {n} AS n FROM (SELECT {y} AS y FROM {{0}})"
-            drawn = f"arg_min(n, (n + 1) * {_PHI} % {2**32}, {max(max_rows, 1)})"
-            query = f"SELECT y, count(*), {drawn} FROM ({labels}) GROUP BY y"
-            columns = self._read_whole(part, query).columns
-            rows = list(zip(*(column.to_pylist() for column in columns), strict=True))
+        found: list[tuple[Any, int, list[int]]] = []
+        if self.cluster is not None and max_rows:  # parts are counted at once, so count rows first
+            self.count_labels(name, 0)
+        firsts = self._first_rows()
+        counted = self._on_parts("count_labels_of", ((name, max_rows, n) for n in firsts), report)
+        for part, rows in zip(self.parts, counted, strict=True):
             part.n_rows = sum(n for value, n, _ in rows if value is not None)
-            start += part.n_rows
             found += rows
         return found
+
+    def _first_rows(self) -> Iterator[int]:
+        """Yield the number of the first row of each part, after those before it were counted."""
+        first = 0
+        for part in self.parts:
+            yield first
+            first += part.n_rows
+
+    def count_labels_of(
+        self, part: Part, name: str, max_rows: int, start: int, report: Report = ignore
+    ) -> list[tuple[Any, int, list[int]]]:
+        """Return the same for a part, whose first row has the number ``start``."""
+        y = self._label(part, name)
+        n = f"count(y) OVER (ROWS UNBOUNDED PRECEDING) + {start - 1}"
+        labels = f"SELECT y, {n} AS n FROM (SELECT {y} AS y FROM {{0}})"
+        drawn = f"arg_min(n, (n + 1) * {_PHI} % {2**32}, {max(max_rows, 1)})"
+        query = f"SELECT y, count(*), {drawn} FROM ({labels}) GROUP BY y"
+        if not max_rows:
+            query = f"SELECT y, count(*), [] FROM (SELECT {y} AS y FROM {{0}}) GROUP BY y"
+        columns = self._read_whole(part, query, report).columns
+        return list(zip(*(column.to_pylist() for column in columns), strict=True))
+
+    def _on_parts(
+        self, method: str, arguments: Iterable[tuple[Any, ...]], report: Report
+    ) -> Iterator[Any]:
+        """Yield what a method returns for each part and its arguments; a cluster may run it."""
+        sizes = np.array(
+            [max(part.path.stat().st_size, 1) if self.paths else 1 for part in self.parts]
+        )
+        shares = np.concatenate([[0], sizes.cumsum() / sizes.sum()]).tolist()
+        if self.cluster is not None:
+            given = self.missing_values, self.given, method
+            calls = [(str(p), *given, own) for p, own in zip(self.paths, arguments, strict=True)]
+            for done, result in zip(shares[1:], self.cluster.map(on_file, calls), strict=True):
+                report(done)
+                yield result
+            return
+        for part, own, first, last in zip(self.parts, arguments, shares, shares[1:], strict=False):
+
+            def report_part(share: float, first: float = first, last: float = last) -> None:
+                report(first + share * (last - first))
+
+            yield getattr(self, method)(part, *own, report_part)
 
     def tables(
         self, column_types: Mapping[str, str], n_rows: int, start: int = 0, labelled: str = ""
@@ -245,10 +298,66 @@ class DataFiles:
         Rows without a value in the column ``labelled`` do not count.
         """
         for table in _regroup(self._batches(column_types, start, labelled), n_rows):
-            converted, markers = convert(table, column_types)
-            for name, counts in markers.items():
-                self.markers.setdefault(name, Counter()).update(counts)
-            yield converted
+            yield self.convert(table, column_types)
+
+    def take(
+        self,
+        column_types: Mapping[str, str],
+        numbers: NDArray[np.int64],
+        labelled: str,
+        report: Report = ignore,
+    ) -> pa.Table:
+        """Return rows by their numbers, in ascending order, as ``convert`` takes them.
+
+        Rows without a value in the column ``labelled`` do not count.
+        """
+        ends = np.cumsum([part.n_rows for part in self.parts])
+        own = np.split(numbers, np.searchsorted(numbers, ends[:-1]))
+        starts = [0, *ends[:-1].tolist()]
+        calls = [
+            (dict(column_types), (rows - start, part.n_rows), labelled)
+            for part, rows, start in zip(self.parts, own, starts, strict=True)
+        ]
+        taken = list(self._on_parts("take_of", calls, report))
+        return pa.concat_tables(taken, promote_options="permissive")
+
+    def take_of(
+        self,
+        part: Part,
+        column_types: Mapping[str, str],
+        drawn: tuple[NDArray[np.int64], int],
+        labelled: str,
+        report: Report = ignore,
+    ) -> pa.Table:
+        """Return the same of a part; ``drawn`` are numbers and how many rows have a label."""
+        numbers, n_rows = drawn
+        session = self._session()
+        session.register("drawn", pa.table({"n": numbers}))
+        cells = ", ".join(self._cells(part, *item) for item in enumerate(column_types.items()))
+        is_labelled = f"{self._label(part, labelled)} IS NOT NULL"
+        numbered = (
+            f"SELECT *, row_number() OVER () - 1 AS n FROM {part.relation} WHERE {is_labelled}"
+        )
+        query = f"SELECT n, {cells} FROM ({numbered}) SEMI JOIN drawn USING (n)"
+        try:
+            reader = session.sql(query).to_arrow_reader(_BATCH)
+            batches = []
+            for batch in reader:
+                batches.append(batch)
+                report((batch["n"][-1].as_py() + 1) / n_rows if len(batch) else 0)
+        except _ERRORS as error:
+            raise ValueError(_explain(error, part)) from error
+        rows = pa.Table.from_batches(batches, reader.schema)
+        order = rows["n"].to_numpy().argsort(kind="stable")  # a join may change it
+        is_sorted = bool((order[1:] > order[:-1]).all())
+        return (rows if is_sorted else rows.take(pa.array(order))).drop_columns("n")
+
+    def convert(self, rows: pa.Table, column_types: Mapping[str, str]) -> pa.Table:
+        """Return the columns of rows that were read, and count markers of missing values."""
+        converted, markers = convert(rows, column_types)
+        for name, counts in markers.items():
+            self.markers.setdefault(name, Counter()).update(counts)
+        return converted
 
     def _batches(
         self, column_types: Mapping[str, str], start: int, labelled: str
@@ -289,20 +398,36 @@ class DataFiles:
             return f"{cast} AS v{k}"
         return f"{cast} AS v{k}, CASE WHEN v{k} IS NULL THEN {cell} END AS o{k}"
 
-    def _run(self, query: str) -> pa.RecordBatchReader:
+    def _session(self) -> duckdb.DuckDBPyConnection:
         session = self._database.cursor()  # each has its own stream of rows
         session.execute(_SETTINGS)
-        return session.sql(query).to_arrow_reader(_BATCH)
+        return session
 
-    def _read_whole(self, part: Part, query: str) -> pa.Table:
+    def _run(self, query: str) -> pa.RecordBatchReader:
+        return self._session().sql(query).to_arrow_reader(_BATCH)
+
+    def _read_all(self, query: str, report: Report) -> pa.Table:
+        """Return the result of a query, and report how far it is."""
+        session = self._session()
+        with ThreadPoolExecutor(1) as thread:
+            reading = thread.submit(lambda: session.sql(query).to_arrow_reader(_BATCH).read_all())
+            try:
+                while wait([reading], _SECONDS_BETWEEN_REPORTS).not_done:
+                    report(max(session.query_progress(), 0) / 100)
+            except BaseException:
+                session.interrupt()
+                raise
+        return reading.result()
+
+    def _read_whole(self, part: Part, query: str, report: Report = ignore) -> pa.Table:
         """Return the result of a query on a part; a CSV file with mixed line ends is copied."""
         try:
-            return self._run(query.replace("{0}", part.relation)).read_all()
+            return self._read_all(query.replace("{0}", part.relation), report)
         except _ERRORS as error:
             if part.dialect is None or "unicode" in str(error) or _bad_line(part, part.dialect):
                 raise ValueError(_explain(error, part)) from error
             self._copy(part, part.dialect)
-        return self._run(query.replace("{0}", part.relation)).read_all()
+        return self._read_all(query.replace("{0}", part.relation), report)
 
     def fingerprint(self) -> str:
         """Return a digest of the data."""
@@ -342,6 +467,18 @@ class DataFiles:
                     f"'category'}} (on the command line --category {name})."
                 )
         return ""
+
+
+def on_file(
+    path: str,
+    missing_values: list[str],
+    given: GivenDialect,
+    method: str,
+    arguments: tuple[Any, ...],
+) -> Any:
+    """Return what a method of :class:`DataFiles` returns for a file; it is read anew."""
+    files = DataFiles(path, None, missing_values, given)
+    return getattr(files, method)(files.parts[0], *arguments)
 
 
 def draw_order(row: int) -> int:

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from skliquid.delegation.class_weights import ClassCounts
 from skliquid.presets import MAX_INCREMENTS, MIN_INCREMENT_ROWS
 from skliquid.sources.csv_dialect import GivenDialect
-from skliquid.sources.data_files import DataFiles, draw_order
+from skliquid.sources.data_files import DataFiles, Report, draw_order, ignore
 from skliquid.streams.target_labels import labels_of, parse_classes, parse_label, type_of_labels
 from skliquid.validation.checks import check_number, suggestion
 
@@ -48,6 +50,8 @@ def increments_from(
     separator: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    report: Report = ignore,
+    cluster: Any = None,
 ) -> "Increments":
     """Return the increments of a file, folder or query of any size.
 
@@ -91,9 +95,10 @@ def increments_from(
         )
     given = GivenDialect(separator, decimal, encoding)
     files = DataFiles(source, column_types, missing_values, given)
+    files.cluster = cluster
     _check_chosen(files)
     check_column(target, files, "target")
-    increments = Increments(files, target, size, classes, test_size)
+    increments = Increments(files, target, size, classes, test_size, report=report)
     if increment_size is None:
         n_rows = max(-(-increments.n_rows // MAX_INCREMENTS), MIN_INCREMENT_ROWS)
         increments.increment_size = min(n_rows, _INCREMENT_SIZE)
@@ -144,6 +149,8 @@ class Increments:
         increment_size: int,
         classes: Sequence[Any] | None = None,
         test_size: float = 0.0,
+        *,
+        report: Report = ignore,
     ):
         self.files, self.target, self.increment_size = files, target, increment_size
         self.test_size = test_size
@@ -154,7 +161,7 @@ class Increments:
                 f"Data must have features: {files.source} has no column of numbers, text, booleans "
                 "or dates besides the target. Add one."
             )
-        found = files.count_labels(target, _MAX_HELD_OUT if test_size else 0)
+        found = files.count_labels(target, _MAX_HELD_OUT if test_size else 0, report)
         values = [value for value, _, _ in found if value is not None]
         place = f"the column {target!r} of {files.source}"
         are_cells = files.parts[0].dialect is not None
@@ -180,13 +187,18 @@ class Increments:
         return {name: self.files.why_unused(name) for name in names}
 
     @cached_property
+    def _held_out_by_label(self) -> dict[Any, list[int]]:
+        share = min(self.test_size, _MAX_HELD_OUT / self.n_rows)
+        held_out = {}
+        for label, (n_rows, drawn) in self._rows_by_label.items():
+            n_drawn = min(max(round(share * n_rows), 1), n_rows - 1) if share else 0
+            held_out[label] = drawn[:n_drawn]
+        return held_out
+
+    @cached_property
     def held_out(self) -> NDArray[Any]:
         """The numbers of the rows that are held out: a share of each class."""
-        share = min(self.test_size, _MAX_HELD_OUT / self.n_rows)
-        rows: list[int] = []
-        for n_rows, drawn in self._rows_by_label.values():
-            n_drawn = min(max(round(share * n_rows), 1), n_rows - 1) if share else 0
-            rows += drawn[:n_drawn]
+        rows = [row for drawn in self._held_out_by_label.values() for row in drawn]
         return np.array(rows, dtype=np.intp)
 
     @property
@@ -209,32 +221,60 @@ class Increments:
         n_rows = max(_ROWS_AT_ONCE // size, 1) * size  # several at once, none of them torn apart
         for table in self._tables(n_rows, start):
             for begin in range(0, len(table), size):
-                yield self._take(table.slice(begin, size), start + begin, held_out=False)
+                yield self._take(table.slice(begin, size), start + begin)
             start += len(table)
 
-    def all_rows(self) -> Rows:
-        """Return all rows but the held-out ones."""
-        return self._take(next(self._tables(self.n_rows)).combine_chunks(), 0, held_out=False)
+    def take(self, drawn: NDArray[np.int64] | None, report: Report = ignore) -> tuple[Rows, Rows]:
+        """Return rows by their numbers among those that are not held out, and the held-out rows.
+
+        None means all. ``report`` is called with the share of the data that has been read.
+        """
+        held_out = np.sort(self.held_out)
+        n_before = held_out - np.arange(len(held_out))  # rows that are not held out
+        drawn = np.arange(self.n_rows - len(held_out)) if drawn is None else drawn
+        numbers = drawn + np.searchsorted(n_before, drawn, side="right")
+        both = np.union1d(numbers, held_out)
+        rows = self.files.take(self._read_types, both, self.target, report)
+        is_test = pa.array(np.isin(both, held_out))
+        test = self._rows_in(rows.filter(is_test), held_out)
+        return self._rows_in(rows.filter(pc.invert(is_test)), numbers), test
+
+    def _rows_in(self, rows: pa.Table, numbers: NDArray[Any]) -> Rows:
+        table = self.files.convert(rows, self._read_types).unify_dictionaries()
+        self._last = table.drop_columns(self.target), numbers
+        return self._last[0], labels_of(table[self.target], self.target_type)
+
+    def counts(self) -> ClassCounts:
+        """Return the number of rows per class that are not held out."""
+        held_out = {label: len(rows) for label, rows in self._held_out_by_label.items()}
+        n_rows = [self._rows_by_label.get(c, (0, []))[0] for c in self.classes.tolist()]
+        n_held_out = [held_out.get(c, 0) for c in self.classes.tolist()]
+        return ClassCounts(self.classes, np.array(n_rows) - np.array(n_held_out))
 
     def test_rows(self) -> Iterator[Rows]:
-        """Yield the held-out rows in batches; the files are read again."""
-        start = 0
-        for table in self._tables(_ROWS_AT_ONCE):
-            yield self._take(table, start, held_out=True)
-            start += len(table)
+        """Yield the held-out rows, as one pair (X, y); the files are read again."""
+        yield self.take(np.empty(0, dtype=np.int64))[1]
+
+    @property
+    def _read_types(self) -> dict[str, str]:
+        return self.column_types | {self.target: "id"}
 
     def _tables(self, n_rows: int, start: int = 0) -> Iterator[pa.Table]:
-        column_types = self.column_types | {self.target: "id"}
-        return self.files.tables(column_types, n_rows, start, self.target)
+        return self.files.tables(self._read_types, n_rows, start, self.target)
 
-    def _take(self, table: pa.Table, start: int, *, held_out: bool) -> Rows:
+    def _take(self, table: pa.Table, start: int) -> Rows:
         rows = np.arange(start, start + len(table))
-        is_taken = np.isin(rows, self.held_out) == held_out
+        is_taken = np.isin(rows, self.held_out, invert=True)
         if not is_taken.all():
             table = table.filter(pa.array(is_taken))
         X = table.drop_columns(self.target)
         self._last = X, rows[is_taken]
         return X, labels_of(table[self.target], self.target_type)
+
+    def forget_rows(self) -> None:
+        """Free the memory of the last rows."""
+        del self._last
+        pa.default_memory_pool().release_unused()
 
     @contextmanager
     def naming_odd_cells(self) -> Iterator[None]:

@@ -11,6 +11,8 @@ from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
 from skliquid import __version__, presets
+from skliquid.dask import Cluster
+from skliquid.delegation.drawn_rows import DrawnRows, draw_row_numbers
 from skliquid.ensemble import LiquidEnsembleClassifier
 from skliquid.files.checkpoint import hash_settings, load_checkpoint, reserve
 from skliquid.files.saving import serialize, write
@@ -20,25 +22,33 @@ from skliquid.streams.file_increments import OPTIONS, Increments, check_integer,
 from skliquid.streams.model import StreamedModel
 from skliquid.tables.column_report import ColumnReport, describe_columns
 from skliquid.tables.text_values import warn_of_similar_classes
+from skliquid.training import Training
+from skliquid.validation.limits import check_sample_fits
 from skliquid.validation.parameters import check_no_budget
 
-MAX_CELLS = 2**24
-"""Data with more rows x columns are trained on in increments; others are read whole."""
-
-_MAX_SCORES = 100
+_MAX_SCORES, _ROWS_AT_ONCE = 100, 8192
 _NO_EFFECT = ("n_jobs", "on_interrupt", "verbose")  # on the bits of an ensemble
 
 
-class Progress(NamedTuple):
-    """The state of training, or of scoring the held-out rows after it."""
+Stage: TypeAlias = Literal["counting", "reading", "choosing", "growing", "training", "scoring"]
 
-    n_rows: int  # trained on, or scored
+
+class Progress(NamedTuple):
+    """The state of training, or of scoring the held-out rows after it.
+
+    The stages are "counting" rows of each class, "reading" a sample, "choosing" voters and
+    "growing" them; or, online, "training" increment by increment; and "scoring" held-out rows.
+    """
+
+    stage: Stage
+    share: float  # of the stage that is done, at least
+    n_rows: int  # read, trained on, or scored; 0 while they are counted
     n_rows_in_all: int
     n_representatives: int
     cost: int  # in sample visits
     accuracy: float  # as in StreamedModel
-    stage: Literal["fitting", "training", "scoring"]  # whole, in increments, held-out rows
-    columns: Sequence[ColumnReport]  # of all rows, or of the first increment
+    log_loss: float  # of the group on held-out rows, where voters grow
+    columns: Sequence[ColumnReport]  # of the sample, or of the first increment
 
 
 Report: TypeAlias = Callable[[Progress], None]
@@ -49,7 +59,9 @@ def train_on(
     *,
     target: str,
     ensemble: LiquidEnsembleClassifier | None = None,
-    online: bool | None = None,
+    online: bool = False,
+    max_memory: int | None = None,
+    scheduler: Any = None,
     increment_size: int | None = None,
     classes: Sequence[Any] | None = None,
     column_types: Mapping[str, str] | None = None,
@@ -66,8 +78,10 @@ def train_on(
 ) -> StreamedModel:
     """Return an ensemble trained on a file, a folder or a query, however large.
 
-    Data of at most 2**24 cells are read whole: the ensemble is that of ``ensemble.fit``. Larger
-    data are trained on in one pass, increment by increment, by ``ensemble.partial_fit``.
+    The rows are counted, a random sample of as many as ``ensemble.max_rows`` allows is read, and
+    the ensemble is fitted to it: it is that of ``ensemble.fit`` on the whole table, bit for bit.
+    With ``online=True``, rows are trained on in their order by ``ensemble.partial_fit``, for data
+    with concept drift.
 
     Parameters
     ----------
@@ -78,10 +92,20 @@ def train_on(
         The column that holds the classes: text, integers or booleans. Rows without a label are
         skipped.
     ensemble : LiquidEnsembleClassifier, default=None
-        The ensemble; a copy of it is trained. None means the defaults. In increments,
-        ``delegation_rate="auto"`` is just fast enough to reach ``n_final`` at the end of the data.
-    online : bool, default=None
-        Whether to train in increments; None means only if there are more than 2**24 cells.
+        The ensemble; a copy of it is trained. None means the defaults, or online the preset
+        ``for_streams`` with standardized rows. Online, ``delegation_rate="auto"`` is just fast
+        enough to reach ``n_final`` at the end of the data.
+    online : bool, default=False
+        Whether to train in one pass, increment by increment. Each increment is predicted before it
+        is trained on (``model.accuracy``), and training can be stopped and resumed.
+    max_memory : int, default=None
+        The most bytes that the sample and the training may take. None means a quarter of the main
+        memory, at most 4 GB. If a sample of ``ensemble.max_rows`` rows needs more, an error is
+        raised before it is read.
+    scheduler : distributed.Client or str, default=None
+        A Dask cluster, or the address of its scheduler. Its workers read and count the files, one
+        file at a time and worker, and grow trees on the sample; they must find the files under the
+        same paths. The ensemble has the same bits.
     increment_size : int, default=None
         Number of rows between delegations; None means the ensemble's, or, if that is ``"auto"``,
         as in ``fit``, or in increments as in :func:`increments_from`.
@@ -105,7 +129,7 @@ def train_on(
         The encoding of CSV files, such as ``"latin-1"``; None finds UTF-8, cp1252, UTF-16, and
         UTF-32 with a byte order mark.
     checkpoint : str or path, default=None
-        A file with the unfinished model, written regularly when training in increments. During
+        A file with the unfinished model, written regularly when training online. During
         training, a file with the same name and ``.lock`` names the process that writes it, and no
         other training can. If the checkpoint exists, ``resume`` or ``restart`` must be True.
     resume : bool, default=False
@@ -116,9 +140,9 @@ def train_on(
     every : int, default=100
         Number of increments between checkpoints.
     report : callable, default=None
-        Called with the ``Progress`` after each increment and after each batch of held-out rows; for
-        data that are read whole, before and after ``fit``. An exception that it raises ends the
-        training, in increments after a checkpoint has been written.
+        Called with the ``Progress`` after each batch of rows read, each increment, and each batch
+        of held-out rows. An exception that it raises ends the training, online after a checkpoint
+        has been written.
 
     Returns
     -------
@@ -142,19 +166,23 @@ def train_on(
     ['no', 'yes']
     """
     check_integer("every", every, like=100)
-    prototype = _check_ensemble(ensemble)
+    if max_memory is not None:
+        check_integer("max_memory", max_memory, like=10**9)
+    prototype = _check_ensemble(ensemble, online=online)
     if increment_size is None and prototype.increment_size != "auto":
         increment_size = prototype.increment_size
     file = None if checkpoint is None else Path(checkpoint)
-    if resume and (restart or file is None):
-        raise ValueError(
-            f"resume must go with a checkpoint and without restart: got checkpoint={file}, "
-            f"restart={restart}. Leave out one of resume and restart, or name a checkpoint."
-        )
+    _check_combination(source, file, scheduler, online=online, resume=resume, restart=restart)
+    report = report or (lambda _: None)
+
+    def report_counting(share: float) -> None:
+        n_voters, none = prototype.n_estimators, float("nan")
+        report(Progress("counting", share, 0, 0, n_voters, 0, none, none, ()))
+
+    may_exist = resume or restart
     with (
-        nullcontext()
-        if file is None
-        else reserve(file, data_paths(source), may_exist=resume or restart)
+        reserve(file, data_paths(source), may_exist=may_exist) if file else nullcontext(),
+        Cluster(scheduler) if scheduler is not None else nullcontext() as cluster,
     ):
         increments = increments_from(
             source,
@@ -167,58 +195,68 @@ def train_on(
             separator=separator,
             decimal=decimal,
             encoding=encoding,
+            report=report_counting,
+            cluster=cluster,
         )
-        n_cells = increments.n_rows * (len(increments.column_types) + 1)
-        is_online = n_cells > MAX_CELLS if online is None else bool(online)
-        if is_online:  # otherwise `fit` warns
-            warn_of_similar_classes(increments.classes.tolist(), f"the target {target!r}")
-        settings = _settings(prototype, increments, classes, is_online) if file else {}
-        if file and resume and file.exists():
-            model: StreamedModel = load_checkpoint(file, settings)
-        else:
-            model = _untrained(prototype, increments, is_online)
-            model.settings = settings
-            if file:
-                file.unlink(missing_ok=True)
-        model.ensemble.n_jobs = prototype.n_jobs
-        report = report or (lambda _: None)
         with threadpool_limits(1, user_api="blas"):  # matrices are small, and threads only wait
-            if is_online:
-                _train_online(model, increments, file, every, report)
-            else:
-                _train_whole(model, increments, increment_size, report)
+            if not online:
+                model = _untrained(prototype, increments)
+                if increment_size is not None:
+                    model.ensemble.set_params(increment_size=increment_size)
+                _train_on_sample(model, increments, max_memory, report)
+                return model
+            settings = _settings(prototype, increments, classes) if file else {}
+            model = _start_online(prototype, increments, file if resume else None, settings)
+            if file and not resume:
+                file.unlink(missing_ok=True)
+            _train_online(model, increments, file, every, report)
             if test_size:
-                _score(model, increments, report)
+                _score(model, *next(increments.test_rows()), report)
     return model
 
 
-def _check_ensemble(ensemble: LiquidEnsembleClassifier | None) -> LiquidEnsembleClassifier:
+def _check_combination(
+    source: Any, file: Path | None, scheduler: Any, *, online: bool, resume: bool, restart: bool
+) -> None:
+    """Raise unless parameters go together."""
+    if file is not None and not online:
+        raise ValueError(
+            f"checkpoint must go with online=True: got {file}. Leave it out; without online=True "
+            "nothing is lost but a sample that is quickly read again."
+        )
+    if resume and (restart or file is None):
+        raise ValueError(
+            f"resume must go with a checkpoint and without restart: got checkpoint={file}, "
+            f"restart={restart}. Leave out one of resume and restart, or name a checkpoint."
+        )
+    if scheduler is not None and (online or not data_paths(source)):
+        raise ValueError(
+            "scheduler (--scheduler) must go with files, and without online=True: got "
+            f"{source!r} and online={online}. Leave it out."
+        )
+
+
+def _check_ensemble(
+    ensemble: LiquidEnsembleClassifier | None, *, online: bool
+) -> LiquidEnsembleClassifier:
     """Return the ensemble, or the default one, after checks that need no data."""
     if not isinstance(ensemble, LiquidEnsembleClassifier | None):
         raise TypeError(
             f"ensemble must be a LiquidEnsembleClassifier: got {ensemble!r}. It encodes columns, "
             "so give no pipeline."
         )
-    prototype = LiquidEnsembleClassifier() if ensemble is None else ensemble
-    check_no_budget(prototype.max_cost, prototype.max_seconds)
-    prototype.check_parameters()
-    return prototype
+    if ensemble is None:
+        settings = presets.for_unscaled_streams() if online else {}
+        ensemble = LiquidEnsembleClassifier(**settings)
+    if online:
+        check_no_budget(ensemble.max_cost, ensemble.max_seconds)
+    ensemble.check_parameters()
+    return ensemble
 
 
-def _untrained(
-    prototype: LiquidEnsembleClassifier, increments: Increments, is_online: bool
-) -> StreamedModel:
-    ensemble: LiquidEnsembleClassifier = clone(prototype)
-    if is_online:
-        ensemble.increment_size = "auto"  # an increment at a time
-        if ensemble.delegation_rate == "auto":
-            n_final = presets.N_FINAL_RANGE[0] if ensemble.n_final == "auto" else ensemble.n_final
-            n_voters = ensemble.n_estimators
-            ensemble.delegation_rate = JustFastEnough(
-                n_voters, min(n_final, n_voters), increments.n_with_rows
-            )
+def _untrained(prototype: LiquidEnsembleClassifier, increments: Increments) -> StreamedModel:
     return StreamedModel(
-        ensemble=ensemble,
+        ensemble=clone(prototype),
         classes=increments.classes,
         target=increments.target,
         target_type=increments.target_type,
@@ -230,8 +268,31 @@ def _untrained(
     )
 
 
+def _start_online(
+    prototype: LiquidEnsembleClassifier,
+    increments: Increments,
+    kept: Path | None,
+    settings: dict[str, str],
+) -> StreamedModel:
+    """Return the unfinished model of a checkpoint, or an untrained one."""
+    warn_of_similar_classes(increments.classes.tolist(), f"the target {increments.target!r}")
+    if kept and kept.exists():
+        model: StreamedModel = load_checkpoint(kept, settings)
+        model.ensemble.n_jobs = prototype.n_jobs
+        return model
+    model = _untrained(prototype, increments)
+    model.settings, ensemble = settings, model.ensemble
+    ensemble.increment_size = "auto"  # an increment at a time
+    if ensemble.delegation_rate == "auto":
+        n_final = presets.N_FINAL_RANGE[0] if ensemble.n_final == "auto" else ensemble.n_final
+        n_voters, n_increments = ensemble.n_estimators, increments.n_with_rows
+        n_final = min(n_final, n_voters)
+        ensemble.delegation_rate = JustFastEnough(n_voters, n_final, n_increments)
+    return model
+
+
 def _settings(
-    prototype: LiquidEnsembleClassifier, increments: Increments, classes: Any, is_online: bool
+    prototype: LiquidEnsembleClassifier, increments: Increments, classes: Any
 ) -> dict[str, str]:
     """Return hashes of all settings and data on which the bits of a model depend."""
     settings = {k: v for k, v in prototype.get_params(deep=False).items() if k not in _NO_EFFECT}
@@ -239,7 +300,6 @@ def _settings(
     settings |= {
         "data": files.fingerprint(),
         "the version of skliquid": __version__,
-        "online": is_online,
         "target": increments.target,
         "column_types": files.column_types,
         "missing_values": files.missing_values,
@@ -251,19 +311,37 @@ def _settings(
     return hash_settings(settings)
 
 
-def _train_whole(
-    model: StreamedModel, increments: Increments, increment_size: Any, report: Report
+def _train_on_sample(
+    model: StreamedModel, increments: Increments, max_memory: int | None, report: Report
 ) -> None:
-    if increment_size is not None:
-        model.ensemble.set_params(increment_size=increment_size)
-    X, y = increments.all_rows()
-    n_voters = model.ensemble.n_estimators
-    report(Progress(0, increments.n_rows, n_voters, 0, model.accuracy, "fitting", ()))
+    """Fit the ensemble to a random sample of the rows, and score it on held-out rows."""
+    ensemble, n_columns = model.ensemble, len(increments.column_types)
+    n_rows = increments.n_rows - len(increments.held_out)
+    limit = ensemble.row_limit(n_columns)
+    n_drawn = n_rows if limit is None else min(limit, n_rows)
+    check_sample_fits(n_drawn, n_columns, max_memory)
+    drawn = draw_row_numbers(n_rows, n_drawn, ensemble.draw_seed()) if n_drawn < n_rows else None
+
+    def report_reading(share: float) -> None:
+        n_read = round(share * increments.n_rows)
+        report(_progress(model, "reading", share, (n_read, increments.n_rows)))
+
+    (X, y), test = increments.take(drawn, report_reading)
+    rows = DrawnRows(X, y, None, drawn, increments.counts(), n_rows)
+
+    def report_training(training: Training, stage: Any, share: float) -> None:
+        report(_progress(model, stage, share, (n_drawn, n_rows), training))
+
     with increments.naming_odd_cells():
-        model.ensemble.fit(X, y)
+        rows = ensemble.encode_drawn(rows)
     model.columns = _describe(model, increments, X)
+    del X, y
+    increments.forget_rows()
+    ensemble.fit_drawn(rows, core=increments.files.cluster, report=report_training)
     model.n_rows = increments.n_rows
-    report(_progress(model, model.n_rows, increments.n_rows))
+    report(_progress(model, "growing", 1.0, (n_drawn, n_rows)))
+    if len(increments.held_out):
+        _score(model, *test, report)
 
 
 def _describe(model: StreamedModel, increments: Increments, X: Any) -> list[ColumnReport]:
@@ -300,7 +378,8 @@ def _train_online(
         if n_before == n_done or (n_before + 1) % every == 0:  # soon, in case it cannot be saved
             save()
         try:
-            report(_progress(model, model.n_rows, increments.n_rows))
+            share = model.n_rows / increments.n_rows
+            report(_progress(model, "training", share, (model.n_rows, increments.n_rows)))
         except BaseException:
             save()
             raise
@@ -318,22 +397,32 @@ def _train_more(model: StreamedModel, X: Any, y: Any, *, is_scored: bool) -> Non
 
 def _progress(
     model: StreamedModel,
-    n_rows: int,
-    n_rows_in_all: int,
-    stage: Literal["training", "scoring"] = "training",
+    stage: Stage,
+    share: float,
+    n_rows: tuple[int, int],  # and in all
+    training: Training | None = None,
 ) -> Progress:
-    n_left = len(model.ensemble.delegation_graph_.representatives)
-    cost = model.ensemble.training_cost_.total
-    return Progress(n_rows, n_rows_in_all, n_left, cost, model.accuracy, stage, model.columns)
+    """Return the state of a training in progress, or of the ensemble."""
+    is_fitted = model.ensemble.__sklearn_is_fitted__()
+    if training is None and not is_fitted:
+        n_left, cost, log_loss = model.ensemble.n_estimators, 0, np.nan
+    else:
+        fitted: Any = model.ensemble
+        graph = fitted.delegation_graph_ if training is None else training.graph
+        record = fitted.record_ if training is None else training.record
+        n_left, cost, log_loss = len(graph.representatives), record.cost.total, record[-1].log_loss
+    return Progress(stage, share, *n_rows, n_left, cost, model.accuracy, log_loss, model.columns)
 
 
-def _score(model: StreamedModel, increments: Increments, report: Report) -> None:
+def _score(model: StreamedModel, X: Any, y: Any, report: Report) -> None:
     """Count the predictions for held-out rows, by class."""
-    classes, ensemble = model.classes, model.ensemble
+    classes, n_rows = model.classes, len(y)
     confusion = np.zeros((len(classes), len(classes)), dtype=np.int64)
-    n_in_all = len(increments.held_out)
-    for X, y in increments.test_rows():
-        pairs = np.searchsorted(classes, y), np.searchsorted(classes, ensemble.predict(X))
+    for start in range(0, n_rows, _ROWS_AT_ONCE):
+        predicted = model.ensemble.predict(X[start : start + _ROWS_AT_ONCE])
+        labels = y[start : start + _ROWS_AT_ONCE]
+        pairs = np.searchsorted(classes, labels), np.searchsorted(classes, predicted)
         np.add.at(confusion, pairs, 1)
-        report(_progress(model, int(confusion.sum()), n_in_all, stage="scoring"))
+        n_done = start + len(labels)
+        report(_progress(model, "scoring", n_done / n_rows, (n_done, n_rows)))
     model.confusion = confusion
