@@ -1,7 +1,6 @@
 """Clusters of processes on this machine, to be disturbed by tests."""
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -13,30 +12,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 DEADLINE = 60
 _HERE = ["--host", "127.0.0.1", "--no-dashboard"]
-
-
-class ClusterOfOne:
-    """Does at once what a cluster would do, and checks that tasks change nothing they are given."""
-
-    def __init__(self, checkpoint_every=2):
-        self.checkpoint_every, self.n_sent = checkpoint_every, 0
-
-    def submit(self, task, arguments, **options):
-        return [self._done(task, each, options) for each in arguments]
-
-    def _done(self, task, arguments, options):
-        before = pickle.loads(pickle.dumps(arguments))
-        result = task(*arguments, **options)
-        after = pickle.loads(pickle.dumps(arguments))
-        assert pickle.dumps(before) == pickle.dumps(after)
-        return pickle.loads(pickle.dumps(result))
-
-    def send(self, value):
-        packed, self.n_sent = pickle.dumps(value), self.n_sent + 1
-        return pickle.loads(packed), len(packed)
-
-    def fetch(self, futures):
-        return list(futures)
 
 
 def wait_until(condition, seconds=DEADLINE):

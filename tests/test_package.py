@@ -40,7 +40,7 @@ def test_dir_stays_the_same_when_everything_has_been_used():
 
 
 def test_names_of_extras_are_public():
-    assert {"DaskPool", "increments_from", "train_on"} <= set(dir(skliquid))
+    assert {"DaskLiquidEnsembleClassifier", "increments_from", "train_on"} <= set(dir(skliquid))
 
 
 def test_importing_the_package_loads_neither_numpy_nor_scikit_learn():

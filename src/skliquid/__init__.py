@@ -23,7 +23,7 @@ Other ways in:
 - ``train_on("data.parquet", target="label")``: files larger than memory (extra ``stream``);
 - ``save(ensemble, "model.skliquid")`` and ``load``: files of data, without code (extra ``files``);
 - ``to_onnx(ensemble)``: predictions without Python (extra ``onnx``);
-- ``DaskPool(client)``: voters on the workers of a Dask cluster (extra ``dask``).
+- ``DaskLiquidEnsembleClassifier``: for Dask DataFrames and Arrays (extra ``dask``).
 
 Where to read:
 
@@ -53,7 +53,7 @@ _SUBMODULES = (
 )
 _MODULES = {
     "CompetenceMeasure": "skliquid.delegation.competence",
-    "DaskPool": "skliquid.dask",
+    "DaskLiquidEnsembleClassifier": "skliquid.dask",
     "DelegationGraph": "skliquid.delegation.graph",
     "Diversity": "skliquid.diversity",
     "LiquidEnsembleClassifier": "skliquid.ensemble",

@@ -7,7 +7,7 @@ from skliquid import presets as presets
 from skliquid import streams as streams
 from skliquid import theory as theory
 from skliquid import voters as voters
-from skliquid.dask import DaskPool as DaskPool
+from skliquid.dask import DaskLiquidEnsembleClassifier as DaskLiquidEnsembleClassifier
 from skliquid.delegation.competence import CompetenceMeasure as CompetenceMeasure
 from skliquid.delegation.graph import DelegationGraph as DelegationGraph
 from skliquid.delegation.record import TrainingCost as TrainingCost

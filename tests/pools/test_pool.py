@@ -2,20 +2,15 @@
 
 import pickle
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import pytest
-from clusters import ClusterOfOne
 from sklearn.base import clone
-from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from skliquid.dask.shard import Shard
-from skliquid.dask.sharded_pool import ShardedPool
 from skliquid.delegation.rows import Rows
 from skliquid.diversity import Sample, VoterSpec
 from skliquid.pools import (
@@ -100,16 +95,7 @@ def grouped(_):
     return pool_for("auto", spec, CLASSES)
 
 
-def in_shards(spec, *, sees_rows_once):
-    members = np.array_split(VOTERS, 2)
-    shards = [Shard(pool_for("auto", spec, CLASSES, only=part.tolist())) for part in members]
-    return ShardedPool(ClusterOfOne(), members, shards, n_jobs=None, sees_rows_once=sees_rows_once)
-
-
 POOLS = {
-    "sharded": Case(
-        lambda _: in_shards(spec_of(SGDClassifier(), GaussianNB()), sees_rows_once=True)
-    ),
     "linear": Case(linear),
     "grouped": Case(grouped),
     "sampled": Case(sampled, samples=True),
@@ -122,9 +108,6 @@ POOLS = {
     "boosted trees": of_trees(BOOSTED),
     "forests and boosted trees": of_trees(FOREST, BOOSTED),
     "trees that see some features": of_trees(FOREST, BOOSTED, subspaces=SUBSPACES),
-    "sharded trees": Case(
-        lambda _: in_shards(spec_of(FOREST, BOOSTED), sees_rows_once=False), visits=3 * 2 + 2 * 5
-    ),
     "sampled trees": Case(sampled_trees, samples=True, visits=2 * N_VOTERS),
     "RandomizedForestClassifier": estimator_pool(FOREST)._replace(visits=2 * N_VOTERS),
 }
@@ -310,45 +293,13 @@ def test_sample_weights_decide_between_contradictory_rows(make, rows):
 # Pools that are made of others
 
 
-@pytest.mark.parametrize(
-    "drawn",
-    [
-        {"sample": Sample(0.7, bootstrap=True)},
-        {"params": [{"alpha": 10.0**-k} for k in range(N_VOTERS)]},
-        {"subspaces": np.array([[k % 4, (k + 1) % 4] for k in range(N_VOTERS)])},
-        {"maps": [None, RBFSampler(n_components=5, random_state=0)]},
-    ],
-    ids=["sample", "params", "subspaces", "maps"],
-)
-def test_a_pool_of_some_voters_has_them_as_they_are_among_all(rows, drawn):
-    for transformer in drawn.get("maps", ()):
-        transformer is None or transformer.fit(rows.X)
-    spec = spec_of(SGDClassifier(), SGDClassifier(loss="log_loss"), **drawn)
-    chosen = np.array([1, 3, 4])
-    whole = pool_for("linear", spec, CLASSES)
-    part = pool_for("linear", spec, CLASSES, only=chosen.tolist())
-    for pool, voters in ((whole, VOTERS), (part, np.arange(3))):
-        pool.train(voters, rows.at(slice(70)))
-        pool.finish(voters, rows)
-    ours, theirs = part.estimators(np.arange(3)), whole.estimators(chosen)
-    for one, other in zip(ours, theirs, strict=True):
-        assert one.get_params().keys() == other.get_params().keys()
-        assert np.array_equal(_linear(one).coef_, _linear(other).coef_)
-
-
-def _linear(estimator):
-    return estimator[-1] if hasattr(estimator, "steps") else estimator
-
-
 def with_refitted_voters(name):
     sample = Sample(0.9, bootstrap=False) if name == "sampled" else None
     spec = spec_of(LogisticRegression(), SGDClassifier(), sample=sample)
-    if name == "sharded":
-        return in_shards(spec, sees_rows_once=False)
     return pool_for("linear", spec, CLASSES)
 
 
-@pytest.mark.parametrize("name", ["grouped", "sampled", "sharded"])
+@pytest.mark.parametrize("name", ["grouped", "sampled"])
 def test_the_passes_of_voters_that_are_refitted_can_be_limited(rows, name):
     pool = with_refitted_voters(name)
     pool.limit_passes(2)
@@ -360,13 +311,12 @@ def test_the_passes_of_voters_that_are_refitted_can_be_limited(rows, name):
     assert pool.train(VOTERS, rows) > 300 * (3 * n_refitted) + 150 * n_by_increments
 
 
-@pytest.mark.parametrize("name", ["alone", "grouped", "sampled", "sharded"])
+@pytest.mark.parametrize("name", ["alone", "grouped", "sampled"])
 def test_the_trees_that_are_grown_at_once_can_be_limited(rows, name):
     estimators = [BOOSTED] if name == "alone" else [BOOSTED, SGDClassifier()]
     sample = Sample(1.0, bootstrap=False) if name == "sampled" else None
     spec = spec_of(*estimators, sample=sample)
-    of_shards = partial(in_shards, spec, sees_rows_once=False)
-    pool = of_shards() if name == "sharded" else pool_for("auto", spec, CLASSES)
+    pool = pool_for("auto", spec, CLASSES)
     halves = rows.at(slice(75)), rows.at(slice(75, None))
     pool.limit_passes(1)
     assert pool.train(VOTERS, halves[0]) == 75 * N_VOTERS

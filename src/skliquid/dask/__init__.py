@@ -1,6 +1,9 @@
-"""Dask: a connection to a scheduler, and voters that train on its workers."""
+"""Dask: training where the data live, on the workers of a cluster.
 
-from skliquid.dask.connection import ClusterError
-from skliquid.dask.dask_pool import DaskPool
+Start reading in ``classifier``.
+"""
 
-__all__ = ["ClusterError", "DaskPool"]
+from skliquid.dask.classifier import DaskLiquidEnsembleClassifier
+from skliquid.dask.cluster import Cluster, ClusterError
+
+__all__ = ["Cluster", "ClusterError", "DaskLiquidEnsembleClassifier"]

@@ -36,54 +36,43 @@ def check_pool_supports(name: Any, voters: Iterable[Any]) -> None:
 
 
 def pool_for(
-    name: Any,
-    spec: VoterSpec,
-    classes: NDArray[Any],
-    n_jobs: int | None = None,
-    *,
-    only: Sequence[int] | None = None,
+    name: Any, spec: VoterSpec, classes: NDArray[Any], n_jobs: int | None = None
 ) -> VoterPool:
     """Return a pool of the voters that ``spec`` describes.
 
-    ``name`` is ``"auto"``, the name of a pool, or an object with a method ``pool_for``, such as a
-    :class:`~skliquid.DaskPool`. With ``only``, the pool holds only these voters, numbered by their
-    positions in ``only``. Each is the same as in a pool of all voters.
+    ``name`` is ``"auto"``, the name of a pool, or an object with a method ``pool_for``.
     """
     if not isinstance(name, str):
         own_pool: VoterPool = name.pool_for(spec, classes, n_jobs)
         return own_pool
-    chosen = range(len(spec.seeds)) if only is None else only
     voters = spec.voters()
     if spec.params:
         check_pool_supports(name, voters)
     shared: dict[Any, Any] = {}  # results that pools of one ensemble have in common
     maps = [f if f is None else FeatureMap(f, number) for number, f in enumerate(spec.maps)]
     parts: list[tuple[VoterPool, list[int], FeatureMap | None]] = []
-    for (m, (pool_type, _)), places in _group_voters(name, spec, voters, chosen).items():
-        members = [chosen[place] for place in places]
+    for (m, (pool_type, _)), members in _group_voters(name, spec, voters).items():
         subspaces = None if m is not None or spec.subspaces is None else spec.subspaces[members]
         unfitted = [voters[voter] for voter in members]
         pool = pool_type(unfitted, classes, n_jobs, subspaces, shared)
-        parts.append((pool, places, None if m is None else maps[m]))
+        parts.append((pool, members, None if m is None else maps[m]))
     is_one = len(parts) == 1 and parts[0][2] is None
     pool = parts[0][0] if is_one else GroupedPool(parts)
     if spec.sample is None:
         return pool
-    return SampledPool(pool, [spec.seeds[voter] for voter in chosen], spec.sample)
+    return SampledPool(pool, list(spec.seeds), spec.sample)
 
 
-def _group_voters(
-    name: str, spec: VoterSpec, voters: Sequence[Any], chosen: Sequence[int]
-) -> dict[Any, list[int]]:
-    """Return positions in ``chosen`` by feature map, pool and sharing key."""
+def _group_voters(name: str, spec: VoterSpec, voters: Sequence[Any]) -> dict[Any, list[int]]:
+    """Return voters by feature map, pool and sharing key."""
     choices: list[Any] = []  # per estimator: one choice for all its voters, or None
     for k, estimator in enumerate(spec.estimators):
         choice = _choose_pool(name, estimator)
         choices.append(choice if choice[0].can_share(spec.params_of(k)) else None)
     groups: dict[Any, list[int]] = {}
-    for place, (voter, feature_map) in enumerate(zip(chosen, spec.maps_of(chosen), strict=True)):
+    for voter, feature_map in enumerate(spec.maps_of(range(len(voters)))):
         choice = choices[spec.estimator_of(voter)] or _choose_pool(name, voters[voter])
-        groups.setdefault((feature_map, choice), []).append(place)
+        groups.setdefault((feature_map, choice), []).append(voter)
     return groups
 
 
