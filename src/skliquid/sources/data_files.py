@@ -43,7 +43,7 @@ _CONFIG: dict[str, Any] = {
 _SETTINGS = """SET disable_parquet_prefetching = true; SET streaming_buffer_size = '1MB';
 SET enable_progress_bar = true; SET enable_progress_bar_print = false"""
 _ERRORS = (duckdb.Error, pa.ArrowException, OSError)
-_BATCH, _SECONDS_BETWEEN_REPORTS = 2048, 0.2
+_BATCH, _ROWS_COPIED, _SECONDS_BETWEEN_REPORTS = 2048, 16_384, 0.2
 _PHI = 2_654_435_761  # 2**32 by the golden ratio: multiples of it are spread evenly
 _CSV_BUFFER, _MAX_LINE = 8 << 20, 2 << 20
 _SAMPLE_ROWS, _SAMPLE_CELLS = 10_000, 1 << 21
@@ -341,13 +341,13 @@ class DataFiles:
         query = f"SELECT n, {cells} FROM ({numbered}) SEMI JOIN drawn USING (n)"
         try:
             reader = session.sql(query).to_arrow_reader(_BATCH)
-            batches = []
-            for batch in reader:
-                batches.append(batch)
-                report((batch["n"][-1].as_py() + 1) / n_rows if len(batch) else 0)
+            read = [reader.schema.empty_table()]
+            for table in _regroup((pa.Table.from_batches([b]) for b in reader), _ROWS_COPIED):
+                read.append(table.combine_chunks())  # DuckDB's memory is in many pieces
+                report((table["n"][-1].as_py() + 1) / n_rows)
         except _ERRORS as error:
             raise ValueError(_explain(error, part)) from error
-        rows = pa.Table.from_batches(batches, reader.schema)
+        rows = pa.concat_tables(read)
         order = rows["n"].to_numpy().argsort(kind="stable")  # a join may change it
         is_sorted = bool((order[1:] > order[:-1]).all())
         return (rows if is_sorted else rows.take(pa.array(order))).drop_columns("n")

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from skliquid.delegation.class_weights import ClassCounts
@@ -235,12 +234,17 @@ class Increments:
         numbers = drawn + np.searchsorted(n_before, drawn, side="right")
         both = np.union1d(numbers, held_out)
         rows = self.files.take(self._read_types, both, self.target, report)
-        is_test = pa.array(np.isin(both, held_out))
-        test = self._rows_in(rows.filter(is_test), held_out)
-        return self._rows_in(rows.filter(pc.invert(is_test)), numbers), test
+        is_test = np.isin(both, held_out)
+        test = self._rows_in(rows.filter(pa.array(is_test)), held_out)
+        taken = {}
+        for name in rows.column_names if len(held_out) else ():  # each replaces its original
+            taken[name] = rows[name].filter(pa.array(~is_test))
+            rows = rows.drop_columns(name)
+        return self._rows_in(pa.table(taken) if taken else rows, numbers), test
 
     def _rows_in(self, rows: pa.Table, numbers: NDArray[Any]) -> Rows:
         table = self.files.convert(rows, self._read_types).unify_dictionaries()
+        pa.default_memory_pool().release_unused()
         self._last = table.drop_columns(self.target), numbers
         return self._last[0], labels_of(table[self.target], self.target_type)
 

@@ -126,6 +126,10 @@ class Frame:
         """The columns, by name."""
         return {name: Column(self, name) for name in self.names}
 
+    def forget(self) -> None:
+        """Free the memory of what was found in the columns, which refer to the frame."""
+        self.__dict__.pop("columns", None)
+
 
 def as_frame(X: Any) -> Any:
     """Return ``X``, a table of any library or a 2-D array, as one of the classes of this module."""

@@ -204,6 +204,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             for encoder in encoders
         ]
         encoded = np.ascontiguousarray(np.hstack(blocks))
+        frame.forget()
         if is_first:
             self._describe_encoders()
             self.view_ = NumericView().fit(encoded, is_code=self.is_code_)
@@ -224,6 +225,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             check_is_fitted(self, "columns_")
         frame = self._checked(as_frame(X))
         blocks = [e.encode(column) for column, encoders in self._used(frame) for e in encoders]
+        frame.forget()
         return np.ascontiguousarray(np.hstack(blocks))
 
     @property
