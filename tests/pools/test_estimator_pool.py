@@ -1,5 +1,7 @@
+import os
 import pickle
 
+import joblib
 import numpy as np
 import pytest
 import scipy.sparse
@@ -23,6 +25,29 @@ def data(binary):
 
 def pool_of(*estimators):
     return EstimatorPool(list(estimators), np.array([0, 1]))
+
+
+class NoteOfProcess(DecisionTreeClassifier):
+    """A tree that knows in which process it was fitted."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.process_ = os.getpid()
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.parametrize(("backend", "is_here"), [("threading", True), ("loky", False)])
+def test_voters_are_fitted_where_the_backend_of_joblib_fits_them(data, backend, is_here):
+    X, y = data
+    voters = [NoteOfProcess(random_state=k, max_features=2) for k in BOTH]
+    pools = [EstimatorPool(voters, np.array([0, 1]), n_jobs) for n_jobs in (1, 2)]
+    costs = [pools[0].train(BOTH, Rows(X, y))]
+    with joblib.parallel_config(backend=backend):
+        costs.append(pools[1].train(BOTH, Rows(X, y)))
+    here, there = (pool.estimators(BOTH) for pool in pools)
+    assert costs[0] == costs[1]
+    assert {voter.process_ == os.getpid() for voter in there} == {is_here}
+    for one, other in zip(here, there, strict=True):
+        assert np.array_equal(one.tree_.threshold, other.tree_.threshold)
 
 
 def test_partial_fit_visits_each_row_once(data):

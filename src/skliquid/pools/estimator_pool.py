@@ -27,7 +27,8 @@ from skliquid.voters.growing_rows import GrowingRows
 class EstimatorPool(DispatchingPool):
     """Voters of any class; without ``partial_fit`` they are refitted on all rows seen so far.
 
-    Threads pay where training takes long and releases Python's lock, as with trees.
+    Threads pay where training takes long and releases Python's lock, as with trees. Voters are
+    fitted elsewhere, such as on a Dask cluster, if the backend that joblib was told to use does so.
     """
 
     name = "estimator"
@@ -55,34 +56,33 @@ class EstimatorPool(DispatchingPool):
         increment = index_weights(rows, voters, self._n_voters)
         so_far = self._remember(increment) if self._are_refitted(voters) else increment
 
-        def train_one(voter: int) -> tuple[Any, int]:
+        def call(voter: int) -> Any:
             unfitted = self._unfitted[voter]
             if voter not in self._by_increments:
-                return _refit(
-                    unfitted, self._rows_of(voter, so_far), self._classes, self.max_passes
-                )
+                own = self._rows_of(voter, so_far)
+                return _refit, self.max_passes, unfitted, self._classes, own
             fitted = self._fitted.get(voter)
             # not fitted yet, or a dummy from when there was only one class
             estimator = fitted if hasattr(fitted, "partial_fit") else clone(unfitted)
-            return _partial_fit(estimator, self._rows_of(voter, increment), self._classes)
+            return _partial_fit, estimator, self._classes, self._rows_of(voter, increment)
 
         with _increment_context(rows.n_rows):
-            return self._replace(voters, train_one)
+            return self._replace(voters, self._fit_each(voters, call))
 
     def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
         rows = index_weights(rows, voters, self._n_voters)
         if self._are_refitted(voters):
             self._remember_all(voters, rows)
 
-        def fit_one(voter: int) -> tuple[Any, int]:
+        def call(voter: int) -> Any:
             own, unfitted = self._rows_of(voter, rows), self._unfitted[voter]
             before = self._fitted.get(voter)
             if grows_trees(unfitted) and grows_trees(before):
                 unfitted = clone(unfitted)
                 unfitted.keep_size_of(before, rows.n_rows)
-            return _refit(unfitted, own, self._classes, max_passes)
+            return _refit, max_passes, unfitted, self._classes, own
 
-        return self._replace(voters, fit_one)
+        return self._replace(voters, self._fit_each(voters, call))
 
     def can_grow(self, voters: Voters) -> NDArray[np.bool_]:
         unfitted = (self._unfitted[voter] for voter in voters.tolist())
@@ -102,7 +102,7 @@ class EstimatorPool(DispatchingPool):
             (fitted.n_visits_,) = growing.grow({voter: fitted}, self._unfitted, size, 1)
             return fitted, fitted.n_visits_
 
-        visits = self._replace(voters, grow_one)
+        visits = self._replace(voters, self._for_each(voters, grow_one))
         self._grown = self._grown.union(voters.tolist())
         return visits
 
@@ -174,16 +174,29 @@ class EstimatorPool(DispatchingPool):
             self._rows_so_far = None  # frees memory for the copy
             self._rows_so_far = rows.copied()
 
-    def _replace(self, voters: Voters, fit: Callable[[int], tuple[Any, int]]) -> int:
-        fitted, visits = zip(*self._for_each(voters, fit), strict=True)
+    def _replace(self, voters: Voters, results: list[tuple[Any, int]]) -> int:
+        """Keep fitted voters, and return the sum of their visits."""
+        fitted, visits = zip(*results, strict=True)
         self._fitted.update(zip(voters.tolist(), fitted, strict=True))
         return sum(visits)
+
+    def _fit_each(self, voters: Voters, call: Callable[[int], Any]) -> list[tuple[Any, int]]:
+        """Return the results of a function, its arguments and rows, which ``call`` names."""
+        calls = ((*own, *rows[:3]) for *own, rows in map(call, voters.tolist()))
+        n_jobs = self._n_threads(voters)
+        if n_jobs == 1:
+            return [function(*arguments) for function, *arguments in calls]
+        run = Parallel(n_jobs=n_jobs, prefer="threads")
+        return list(run(delayed(function)(*arguments) for function, *arguments in calls))
+
+    def _n_threads(self, voters: Voters) -> int:
+        return int(min(effective_n_jobs(self.n_jobs), len(voters)))
 
     def _for_each(self, voters: Voters, action: Callable[[int], Any]) -> list[Any]:
         def results(part: Voters) -> list[Any]:
             return [action(voter) for voter in part.tolist()]
 
-        n_jobs = min(effective_n_jobs(self.n_jobs), len(voters))
+        n_jobs = self._n_threads(voters)
         if n_jobs == 1:
             return results(voters)
         run = Parallel(n_jobs=n_jobs, require="sharedmem")
@@ -206,8 +219,12 @@ def _increment_context(n_rows: int) -> Iterator[None]:
             raise
 
 
-def _partial_fit(estimator: Any, rows: Rows, classes: NDArray[Any]) -> tuple[Any, int]:
+# Fitting, perhaps in another process: joblib sends arrays once if they are arguments
+
+
+def _partial_fit(estimator: Any, classes: NDArray[Any], *arrays: Any) -> tuple[Any, int]:
     """Return ``estimator`` after one pass over an increment, and the visits."""
+    rows = Rows(*arrays)
     rows = rows if takes_sample_weight(estimator) else rows.repeated()
     with np.errstate(divide="ignore", invalid="ignore"):  # as in predictions
         estimator.partial_fit(rows.X, classes[rows.y], classes=classes, **rows.weights_argument)
@@ -215,9 +232,10 @@ def _partial_fit(estimator: Any, rows: Rows, classes: NDArray[Any]) -> tuple[Any
 
 
 def _refit(
-    estimator: Any, rows: Rows, classes: NDArray[Any], max_passes: int | None
+    max_passes: int | None, estimator: Any, classes: NDArray[Any], *arrays: Any
 ) -> tuple[Any, int]:
     """Return a copy of ``estimator``, fitted from scratch, and the visits."""
+    rows = Rows(*arrays)
     rows = rows if takes_sample_weight(estimator) else rows.repeated()
     n_visited = rows.n_rows
     if not learns_by_increments(estimator):  # the others take a step for every row
