@@ -197,15 +197,24 @@ def _rows(*rows: Any) -> tuple[Any, ...]:
 
 
 def _grow_forest(rows: tuple[Any, ...], tasks: Any, *options: Any) -> Grown:
-    return native.grow_forest(*rows, tasks, *options)  # type: ignore[call-arg]
+    options = _aligned(options)
+    return native.grow_forest(*_aligned(rows), tasks.copy(), *options)  # type: ignore[call-arg]
 
 
 def _grow_sequence(
     rows: tuple[Any, ...], task: Any, base: Floats, scores: Floats, *options: Any
 ) -> tuple[Grown, Floats]:
-    scores = scores.copy()
-    grown = native.grow_sequences(*rows, task, base, scores, *options)  # type: ignore[call-arg]
+    base, scores, *options = _aligned((base, scores.copy(), *options))  # type: ignore[assignment]
+    grown = native.grow_sequences(*_aligned(rows), task.copy(), base, scores, *options)  # type: ignore[call-arg]
     return grown, scores
+
+
+def _aligned(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return arrays that the native core can read: a message may hold them at any address."""
+    return tuple(
+        np.require(one, requirements="A") if isinstance(one, np.ndarray) else one
+        for one in arguments
+    )
 
 
 # Connections

@@ -160,11 +160,12 @@ def _is_array(X: Any, n_dimensions: int) -> bool:
 
 def _tasks(function: Callable[..., Any], columns: Sequence[Any], *options: Any) -> list[Any]:
     """Return a delayed call per partition, in one task with what makes the partition."""
+    import dask
     import dask.array as da
 
     given = [column for column in columns if column is not None]
-    present = [column is not None for column in columns]
-    numbers = da.arange(given[0].npartitions, chunks=1)
+    present, n_parts = [column is not None for column in columns], given[0].npartitions
+    numbers = da.arange(n_parts, chunks=1)
     if hasattr(given[0], "map_partitions"):
         mapped = given[0].map_partitions(
             _on_frames,
@@ -176,7 +177,9 @@ def _tasks(function: Callable[..., Any], columns: Sequence[Any], *options: Any) 
             enforce_metadata=False,
             align_dataframes=False,
         )
-        return list(mapped.to_delayed())
+        with dask.config.set({"optimization.tune.active": False}):  # it may join partitions
+            tasks = list(mapped.to_delayed())
+        return tasks if len(tasks) == n_parts else list(mapped.to_delayed(optimize_graph=False))
     dimensions = [(column, "ij"[: column.ndim]) for column in given]
     mapped = da.blockwise(  # type: ignore[no-untyped-call]
         _on_blocks,
