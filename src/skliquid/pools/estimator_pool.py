@@ -96,9 +96,9 @@ class EstimatorPool(DispatchingPool):
                 fitted = clone(self._unfitted[voter])
                 fitted.start(self._classes, own.X.shape[1])
                 fitted.n_seen_ = rows.n_rows
-            if growing is None or growing.rows is not rows.X:
-                data = rows.X, own.X, own.y, own.sample_weight
-                self._growing[voter] = growing = GrowingRows(*data, fitted.is_categorical)
+            if growing is None or growing.given.X is not rows.X:
+                growing = GrowingRows(rows, own, fitted.is_categorical, before=growing)
+                self._growing[voter] = growing
             (fitted.n_visits_,) = growing.grow({voter: fitted}, self._unfitted, size, 1)
             return fitted, fitted.n_visits_
 

@@ -130,10 +130,10 @@ class TreePool(DispatchingPool):
             self._grown = self._grown.union(part)
             known = (self._growing[voter] for voter in part if voter in self._growing)
             growing = next(known, None)
-            if growing is None or growing.rows is not rows.X:
-                X = _select(rows.X, features)
-                own = X, rows.y, rows.sample_weight, self._mask(part, X)
-                growing = GrowingRows(rows.X, *own, core=self.core)
+            if growing is None or growing.given.X is not rows.X:
+                own = rows._replace(X=_select(rows.X, features))
+                mask = self._mask(part, own.X)
+                growing = GrowingRows(rows, own, mask, core=self.core, before=growing)
             self._growing |= dict.fromkeys(part, growing)
             grown = {voter: self._fitted[voter] for voter in part}
             found = growing.grow(grown, self._unfitted, size, self._n_threads)

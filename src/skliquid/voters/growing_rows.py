@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skliquid.delegation.arrays import Floats
+from skliquid.delegation.rows import Rows
 from skliquid.voters.binning import BinnedRows
 from skliquid.voters.boosted_trees import BoostedTreesClassifier
 from skliquid.voters.growing import sum_trees
@@ -25,17 +26,16 @@ class GrowingRows:
 
     def __init__(
         self,
-        rows: Any,
-        X: Any,
-        y: NDArray[Any],
-        weights: Floats | None,
+        given: Rows,
+        rows: Rows,
         is_categorical: NDArray[np.bool_],
         *,
         core: Any = None,
+        before: "GrowingRows | None" = None,
     ):
-        self.rows, self.X = rows, X  # all features, and those that the voters see
-        self._data = X, y, weights, is_categorical
-        self._scores: dict[int, Floats] = {}
+        self.given, self.rows = given, rows  # with all features, and as the voters see them
+        self._is_categorical = is_categorical
+        self._scores = {} if before is None else before.scores_on(rows)
         self._bins: BinnedRows | None = None
         self._n_shifts, self._core = 0, core
 
@@ -59,9 +59,7 @@ class GrowingRows:
             tasks.append(voter.prepare(rows, n_planned - n_trees, len(rows.weights) - 1))
             if n_trees:
                 voter.base_scores_ = base
-            if name not in self._scores:
-                start = voter.base_scores_[None]  # the same bits as scores that were kept
-                self._scores[name] = sum_trees([voter], self.X, n_threads, start)[0]
+            self._complete_scores(name, voter, n_threads)
         joined, scores = np.concatenate(tasks), np.stack([self._scores[name] for name in voters])
         joined["scores"] = np.arange(len(voters))
         grown = BoostedTreesClassifier.continue_tasks(own, rows, joined, scores, n_threads)
@@ -70,9 +68,30 @@ class GrowingRows:
             voter.add_trees(trees)
         return [n_visits for _, n_visits in grown]
 
+    def scores_on(self, rows: Rows) -> dict[int, Floats]:
+        """Return the scores on rows among which these are, and NaN on the others."""
+        if rows.numbers is None or self.rows.numbers is None:
+            return {}
+        places, found = np.searchsorted(rows.numbers, self.rows.numbers), {}
+        for name, scores in self._scores.items():
+            found[name] = np.full((rows.n_rows, scores.shape[1]), np.nan)
+            found[name][places] = scores
+        return found
+
+    def _complete_scores(self, name: int, voter: BoostedTreesClassifier, n_threads: int) -> None:
+        """Add up the trees where there are no scores, to the bits that kept ones have."""
+        X, shape = self.rows.X, (self.rows.n_rows, voter.n_outputs)
+        scores = self._scores.setdefault(name, np.full(shape, np.nan))
+        lacks = np.isnan(scores[:, 0])
+        if lacks.any():
+            X = X if lacks.all() else X[lacks]
+            scores[lacks] = sum_trees([voter], X, n_threads, voter.base_scores_[None])[0]
+
     def _rows_in_bins(self, n_shifts: int, n_threads: int) -> BinnedRows:
         if self._bins is None or n_shifts != self._n_shifts:
             self._n_shifts = n_shifts
             shift = (n_shifts * _SHIFT) % 1
-            self._bins = BinnedRows.from_rows(*self._data, n_threads, shift=shift, core=self._core)
+            X, y, weights, _ = self.rows
+            data = X, y, weights, self._is_categorical, n_threads
+            self._bins = BinnedRows.from_rows(*data, shift=shift, core=self._core)
         return self._bins
