@@ -10,6 +10,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
+from functools import partial
+from itertools import cycle
 from time import monotonic, sleep
 from typing import Any, Self
 
@@ -62,9 +64,15 @@ class Cluster:
         ``sent`` are futures, which precede the arguments.
         """
         needed = _versions()
+        places: list[dict[str, Any]] = [{}]
+        if sent:  # otherwise all would go where that is
+            threads = self.client.nthreads().items()
+            workers = [address for address, n_threads in threads for _ in range(n_threads)]
+            places = [{"workers": [one], "allow_other_workers": True} for one in workers] or places
+        submit = partial(self.client.submit, _run, needed, function, *sent, pure=False)
         futures = self._submit(
             lambda: [
-                self.client.submit(_run, needed, function, *sent, *own, pure=False) for own in calls
+                submit(*own, **place) for own, place in zip(calls, cycle(places), strict=False)
             ]
         )
         return self._results(futures)
