@@ -63,19 +63,17 @@ class Cluster:
 
         ``sent`` are futures, which precede the arguments.
         """
-        needed = _versions()
-        places: list[dict[str, Any]] = [{}]
-        if sent:  # otherwise all would go where that is
-            threads = self.client.nthreads().items()
-            workers = [address for address, n_threads in threads for _ in range(n_threads)]
-            places = [{"workers": [one], "allow_other_workers": True} for one in workers] or places
-        submit = partial(self.client.submit, _run, needed, function, *sent, pure=False)
-        futures = self._submit(
-            lambda: [
-                submit(*own, **place) for own, place in zip(calls, cycle(places), strict=False)
-            ]
-        )
-        return self._results(futures)
+        submit = partial(self.client.submit, _run, _versions(), function, *sent, pure=False)
+
+        def submit_all() -> list[Any]:
+            places: list[dict[str, Any]] = [{}]
+            if sent:  # otherwise all would go where that is
+                threads = self.client.nthreads().items()
+                workers = [worker for worker, n_threads in threads for _ in range(n_threads)]
+                places = [{"workers": [k], "allow_other_workers": True} for k in workers] or places
+            return [submit(*own, **place) for own, place in zip(calls, cycle(places), strict=False)]
+
+        return self._results(self._submit(submit_all))
 
     def compute(self, tasks: Sequence[Any]) -> Iterator[Any]:
         """Yield the results of delayed functions, in their order."""
