@@ -118,12 +118,13 @@ bench-streams: $(VENV)/installed  ## streams of river and of tables, against its
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/streams.py --write docs/results/streams.md
 
-bench-cluster: $(VENV)/installed  ## when a Dask cluster pays, with processes on this machine, in some minutes
-	$(BIN)/python benchmarks/cluster.py
-
-bench-files: $(VENV)/installed  ## memory and rows per second on a file of 2 GB, in half an hour or so
+bench-cluster: $(VENV)/installed  ## data larger than memory: 10 GB on a Dask cluster of processes on this machine, in an hour
 	$(INSTALL) --editable '.[bench]'
-	$(BIN)/python benchmarks/large_files.py
+	$(BIN)/python benchmarks/cluster.py --write docs/results/cluster.md
+
+bench-files: $(VENV)/installed  ## time, memory and scores of training on files of 5 million rows, in half an hour
+	$(INSTALL) --editable '.[bench]'
+	$(BIN)/python benchmarks/large_files.py --write docs/results/files.md
 
 stress: $(VENV)/installed  ## try to break what docs/guarantees.md promises, in under an hour; goes on where it was stopped
 	$(BIN)/python stress/run.py --resume --page docs/results/stress.md

@@ -1,42 +1,44 @@
-"""How much memory does a file larger than memory take, and how many rows per second?
+"""What does training on files of 5 million rows take, and how good is it?
 
-Makes a Parquet file of random numbers, categories and missing values, and trains on it: skliquid in
-one pass over all of it, the alternatives on as many of its first rows as they get through in some
-time. Each is measured in a process of its own. ``--gigabytes 0.05`` is done in a minute or so.
+Makes a Parquet and a CSV file of 5 million rows with 18 numbers, two texts and a target, and trains
+on them: by the plan of ``fit``, online, in memory, and with LightGBM. Each is measured in a process
+of its own with one thread, and scored on rows that are not in the files.
+
+    python benchmarks/large_files.py --write docs/results/files.md
 """
 
 import argparse
-import importlib
+import hashlib
 import json
-import resource
+import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.parquet as pq
+from sklearn.metrics import log_loss, roc_auc_score
 
-N_NUMBERS = 40
-N_VOTERS, N_FINAL = 24, 5
-ROWS_IN_A_GROUP = 100_000
+N_ROWS, N_NUMBERS, ROWS_IN_A_GROUP = 5_000_000, 18, 100_000
 TOWNS = [f"town {k}" for k in range(30)]
 TRAVEL = ["walk", "ride", "drive", "fly"]
+TARGET = "bought"
 
+HEAD = """# Training on files: results
 
-def make_file(path: Path, gigabytes: float) -> None:
-    """Write about that much, one row group at a time, of numbers that cannot be compressed."""
-    rng, writer = np.random.default_rng(0), None
-    while writer is None or path.stat().st_size < gigabytes * 1e9:
-        table = row_group(rng)
-        writer = writer or pq.ParquetWriter(path, table.schema)
-        writer.write_table(table)
-    writer.close()
+Made by `make bench-files`. {n_rows:,} rows of 18 numbers, two of them with missing values, and two
+columns of text, as a Parquet file of {parquet:.2f} GB and a CSV file of {csv:.2f} GB. One thread.
+Seconds are without the imports, except for the command line; peak memory is of the whole process.
+Scores are on 100,000 other rows. The same *bits* mean the same probabilities, to the last bit."""
 
 
 def row_group(rng: np.random.Generator) -> pa.Table:
@@ -48,204 +50,171 @@ def row_group(rng: np.random.Generator) -> pa.Table:
         columns[f"x{k}"] = pa.array(X[k], mask=rng.random(ROWS_IN_A_GROUP) < 0.05)
     columns["town"] = pa.array(np.array(TOWNS)[town])
     columns["travel"] = pa.array(np.array(TRAVEL)[rng.integers(4, size=ROWS_IN_A_GROUP)])
-    columns["bought"] = pa.array((margin > 1.5).astype(int))
+    columns[TARGET] = pa.array((margin > 1.5).astype(int))
     return pa.table(columns)
 
 
-# What is measured. Each trains on the first rows of the file, for as long as it may, and returns
-# how many they were.
+def make_files(folder: Path, n_rows: int) -> None:
+    """Write the same rows to a Parquet and a CSV file, a row group at a time."""
+    rng = np.random.default_rng(0)
+    first = row_group(rng)
+    with (
+        pq.ParquetWriter(folder / "rows.parquet", first.schema) as parquet,
+        pc.CSVWriter(folder / "rows.csv", first.schema) as csv,
+    ):
+        for k in range(n_rows // ROWS_IN_A_GROUP):
+            rows = row_group(rng) if k else first
+            parquet.write_table(rows)
+            csv.write_table(rows)
 
 
-def command_line(path: Path, seconds: float) -> int:
+# What is measured: each trains on a file, and returns a fitted classifier
+
+
+def by_plan(path: Path, **options: Any) -> Any:
+    from skliquid import LiquidEnsembleClassifier, train_on
+
+    ensemble = None if options else LiquidEnsembleClassifier(random_state=0)
+    return train_on(path, target=TARGET, ensemble=ensemble, **options).ensemble
+
+
+def command_line(path: Path) -> Any:
+    from skliquid import load
+
     with tempfile.TemporaryDirectory() as folder:
-        words = ["train", str(path), "--target", "bought", "--online", "--model", f"{folder}/model"]
-        subprocess.run(
-            [sys.executable, "-m", "skliquid.cli", *words], check=True, capture_output=True
-        )
-    return int(pq.ParquetFile(path).metadata.num_rows)
+        model = Path(folder) / "model"
+        words = ["train", path, "--target", TARGET, "--model", model, "--seed", "0"]
+        command = [sys.executable, "-m", "skliquid.cli", *words, "--jobs", "1", "--test-size", "0"]
+        subprocess.run(command, check=True, capture_output=True)
+        return load(model).ensemble
 
 
-def imports_alone(path: Path, seconds: float) -> int:
-    importlib.import_module("skliquid.streams")
-    return 0
-
-
-def ours(path: Path, seconds: float, **params: Any) -> int:
+def in_memory(path: Path) -> Any:
     from skliquid import LiquidEnsembleClassifier
-    from skliquid.streams import train_on
 
-    ensemble = LiquidEnsembleClassifier(
-        n_estimators=N_VOTERS, n_final=N_FINAL, random_state=0, **params
-    )
-    model = train_on(path, target="bought", ensemble=ensemble, online=True)
-    assert len(model.ensemble.estimators_) == N_FINAL
-    return int(model.ensemble.n_samples_seen_)
+    rows = pd.read_parquet(path)
+    return LiquidEnsembleClassifier(random_state=0).fit(rows.drop(columns=TARGET), rows[TARGET])
 
 
-def ours_with_plain_voters(path: Path, seconds: float) -> int:
+def lightgbm(path: Path) -> Any:
+    from lightgbm import LGBMClassifier
+
+    rows = with_categories(pd.read_parquet(path))
+    model = LGBMClassifier(n_estimators=100, n_jobs=1, verbose=-1, random_state=0)
+    return model.fit(rows.drop(columns=TARGET), rows[TARGET])
+
+
+def one_linear(path: Path) -> Any:
     from sklearn.linear_model import SGDClassifier
+    from sklearn.pipeline import make_pipeline
 
-    return ours(path, seconds, estimator=SGDClassifier())
+    from skliquid import TableEncoder, increments_from
 
-
-def plain_loop(path: Path, seconds: float, n_voters: int = N_VOTERS) -> int:
-    from sklearn.linear_model import SGDClassifier
-
-    from skliquid import TableEncoder
-    from skliquid.streams import increments_from
-
-    voters = [SGDClassifier(random_state=seed) for seed in range(n_voters)]
-    increments = increments_from(path, target="bought")
+    increments = increments_from(path, target=TARGET)
     encoder = TableEncoder().fit(next(iter(increments))[0])
-
-    def learn(X: Any, y: np.ndarray) -> None:
-        rows = encoder.transform(X)
-        for voter in voters:
-            voter.partial_fit(rows, y, classes=[0, 1])
-
-    return for_some_time(increments, learn, seconds)
+    model = SGDClassifier(loss="log_loss", random_state=0)
+    for X, y in increments:
+        model.partial_fit(encoder.transform(X), y, classes=[0, 1])
+    return make_pipeline(encoder, model)
 
 
-def one_classifier(path: Path, seconds: float) -> int:
-    return plain_loop(path, seconds, n_voters=1)
+def imports_alone(path: Path) -> Any:
+    import skliquid.streams  # noqa: F401 (what it takes is measured)
 
 
-def river_models(path: Path, seconds: float, n_models: int = N_VOTERS) -> int:
-    from river.compose import Select
-    from river.ensemble import BaggingClassifier
-    from river.linear_model import LogisticRegression
-    from river.preprocessing import OneHotEncoder, StandardScaler, StatImputer
-    from river.stats import Mean
-
-    numbers = [f"x{k}" for k in range(N_NUMBERS)]
-    imputer = StatImputer(*((name, Mean()) for name in numbers))
-    encoding = (Select(*numbers) | imputer | StandardScaler()) + (
-        Select("town", "travel") | OneHotEncoder()
-    )
-    one = LogisticRegression()
-    model = encoding | (one if n_models == 1 else BaggingClassifier(one, n_models=n_models, seed=0))
-
-    def learn(rows: list[dict[str, Any]]) -> None:
-        for row in rows:
-            label = row.pop("bought")
-            model.learn_one(row, label)
-
-    file = pq.ParquetFile(path, pre_buffer=False)
-    return for_some_time(((batch.to_pylist(),) for batch in file.iter_batches(100)), learn, seconds)
-
-
-def one_river_model(path: Path, seconds: float) -> int:
-    return river_models(path, seconds, n_models=1)
-
-
-def dask_incremental(path: Path, seconds: float) -> int:
-    import dask
-    import dask.array as da
-    import dask.dataframe as dd
-    from dask_ml.wrappers import Incremental
-    from sklearn.linear_model import SGDClassifier
-
-    from skliquid import TableEncoder
-    from skliquid.streams import increments_from
-
-    encoder = TableEncoder().fit(next(iter(increments_from(path, target="bought")))[0])
-    frame = dd.read_parquet(path, split_row_groups=1)
-    n_parts = min(frame.npartitions, max(int(seconds * 50_000 / ROWS_IN_A_GROUP), 1))
-    parts = frame.partitions[:n_parts].to_delayed()
-    width = encoder.transform(frame.head(5)).shape[1]
-    X = [
-        da.from_delayed(dask.delayed(encoder.transform)(part), (ROWS_IN_A_GROUP, width), float)
-        for part in parts
-    ]
-    y = [da.from_delayed(part["bought"], (ROWS_IN_A_GROUP,), int) for part in parts]
-    with dask.config.set(scheduler="threads"):
-        Incremental(SGDClassifier(random_state=0)).fit(
-            da.concatenate(X), da.concatenate(y), classes=[0, 1]
-        )
-    return n_parts * ROWS_IN_A_GROUP
-
-
-def for_some_time(parts: Any, learn: Callable[..., None], seconds: float) -> int:
-    n_rows, end = 0, time.perf_counter() + seconds
-    for part in parts:
-        learn(*part)
-        n_rows += len(part[0])
-        if time.perf_counter() > end:
-            break
-    return n_rows
-
-
-MEASURED: dict[str, Callable[[Path, float], int]] = {
-    "skliquid's imports alone": imports_alone,
-    f"skliquid, {N_VOTERS} default voters, {N_FINAL} left": ours,
-    f"skliquid, {N_VOTERS} `SGDClassifier`, {N_FINAL} left": ours_with_plain_voters,
-    "`skliquid train`": command_line,
-    f"a loop over {N_VOTERS} `SGDClassifier.partial_fit`": plain_loop,
-    "one `SGDClassifier.partial_fit`": one_classifier,
-    "dask-ml, `Incremental(SGDClassifier())`": dask_incremental,
-    f"river, `BaggingClassifier` of {N_VOTERS} `LogisticRegression`": river_models,
-    "river, one `LogisticRegression`": one_river_model,
+MEASURED: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "imports alone": (imports_alone, "parquet"),
+    "`train_on`, Parquet": (by_plan, "parquet"),
+    "`train_on`, CSV": (by_plan, "csv"),
+    "`skliquid train`, Parquet": (command_line, "parquet"),
+    "`fit`, in memory": (in_memory, "parquet"),
+    "`train_on(online=True)`, Parquet": (partial(by_plan, online=True), "parquet"),
+    "one `SGDClassifier.partial_fit`": (one_linear, "parquet"),
+    "LightGBM, 100 trees, in memory": (lightgbm, "parquet"),
 }
 
 
-def measure(name: str, path: Path, seconds: float) -> dict[str, Any]:
-    """Return rows, seconds and megabytes of one method, in this process."""
-    MEASURED[name](path.with_name("small.parquet"), 1.0)  # imports
-    whose = resource.RUSAGE_CHILDREN if name == "`skliquid train`" else resource.RUSAGE_SELF
-    start, before = time.perf_counter(), resource.getrusage(whose)
-    n_rows = MEASURED[name](path, seconds)
-    taken, after = time.perf_counter() - start, resource.getrusage(whose)
-    return {
-        "rows": n_rows,
-        "seconds": taken,
-        "cpu": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-        "megabytes": after.ru_maxrss / 1024,
+def with_categories(rows: pd.DataFrame) -> pd.DataFrame:
+    kinds = {"town": pd.CategoricalDtype(TOWNS), "travel": pd.CategoricalDtype(TRAVEL)}
+    return rows.astype(kinds)
+
+
+def measure(name: str, folder: Path) -> dict[str, Any]:
+    """Return what a method takes in this process, and its scores."""
+    imports_alone(folder)
+    task, suffix = MEASURED[name]
+    before = os.times()
+    start = time.perf_counter()
+    model = task(folder / f"rows.{suffix}")
+    seconds, after = time.perf_counter() - start, os.times()
+    found: dict[str, Any] = {"seconds": seconds, "cpu": sum(after[:4]) - sum(before[:4])}
+    found["peak"] = peak_memory() if name != "`skliquid train`, Parquet" else None
+    if model is None:
+        return found
+    test = row_group(np.random.default_rng(1)).to_pandas()
+    X = with_categories(test) if name.startswith("LightGBM") else test
+    probabilities = model.predict_proba(X.drop(columns=TARGET))
+    bits = hashlib.sha256(np.ascontiguousarray(probabilities).tobytes()).hexdigest()[:8]
+    return found | {
+        "accuracy": float(np.mean((probabilities[:, 1] > 0.5) == test[TARGET])),
+        "log-loss": log_loss(test[TARGET], probabilities),
+        "ROC-AUC": roc_auc_score(test[TARGET], probabilities[:, 1]),
+        "bits": bits,
     }
 
 
-def measured(path: Path, seconds: float) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the table, each from a process of its own."""
-    for name in MEASURED:
-        command = [sys.executable, __file__, "--measure", name, "--data", str(path.parent)]
-        done = subprocess.run(
-            [*command, "--seconds", str(seconds)], stdout=subprocess.PIPE, check=True, text=True
-        )
-        figures = json.loads(done.stdout.splitlines()[-1])
-        yield {
-            "": name,
-            "rows": f"{figures['rows']:,}",
-            "rows per second": f"{figures['rows'] / figures['seconds']:,.0f}"
-            if figures["rows"]
-            else "",
-            "rows per CPU second": f"{figures['rows'] / figures['cpu']:,.0f}"
-            if figures["rows"]
-            else "",
-            "peak memory, MB": f"{figures['megabytes']:.0f}",
-        }
-        print(json.dumps({name: figures}), file=sys.stderr, flush=True)
+def peak_memory() -> float:
+    """Return the most megabytes of main memory that this process has taken."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1000
+
+
+def measured(name: str, folder: Path) -> dict[str, Any]:
+    """Return what a method takes, in a process of its own whose children are watched."""
+    threads = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"], "1")
+    command = [sys.executable, __file__, "--data", folder, "--measure", name]
+    process = subprocess.Popen(command, env=os.environ | threads, stdout=subprocess.PIPE, text=True)
+    of_child = 0
+    while process.poll() is None:  # the command line runs in a child
+        for child in psutil.Process(process.pid).children():
+            try:
+                of_child = max(of_child, child.memory_info().rss)
+            except psutil.NoSuchProcess:
+                continue
+        time.sleep(0.05)
+    assert process.stdout is not None
+    if process.returncode:
+        raise SystemExit(f"{name} failed.")
+    found: dict[str, Any] = json.loads(process.stdout.read().splitlines()[-1])
+    return found | {"peak": found["peak"] or of_child / 1e6}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the file")
-    parser.add_argument("--seconds", type=float, default=30.0, help="time of each alternative")
-    parser.add_argument("--data", type=Path, help="a folder for the file, which is then kept")
+    parser.add_argument("--rows", type=int, default=N_ROWS, help="of each file")
+    parser.add_argument("--data", type=Path, help="a folder for the files, which are then kept")
+    parser.add_argument("--write", type=Path, help="file for the table")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        found = measure(options.measure, options.data / "large.parquet", options.seconds)
-        print(json.dumps(found))
+        print(json.dumps(measure(options.measure, options.data)))
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.data or Path(temporary)
-        path = folder / "large.parquet"
-        if not path.exists():
-            make_file(path.with_name("small.parquet"), 0.01)
-            make_file(path, options.gigabytes)
-        metadata = pq.ParquetFile(path).metadata
-        print(f"{path.stat().st_size / 1e9:.2f} GB, {metadata.num_rows:,} rows, ", end="")
-        print(f"{metadata.num_columns} columns\n")
-        print(pd.DataFrame(measured(path, options.seconds)).to_markdown(index=False))
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / "rows.csv").exists():
+            make_files(folder, options.rows)
+        rows = []
+        for name in MEASURED:
+            rows.append({"": name, **measured(name, folder)})
+            print(json.dumps(rows[-1]), flush=True)
+        sizes = {k: (folder / f"rows.{k}").stat().st_size / 1e9 for k in ("parquet", "csv")}
+    names = {"seconds": "s", "cpu": "CPU s", "peak": "peak MB"}
+    table = pd.DataFrame(rows).rename(columns=names).to_markdown(index=False, floatfmt=".4g")
+    page = f"{HEAD.format(n_rows=options.rows, **sizes)}\n\n{table}\n"
+    if options.write:
+        options.write.write_text(page)
+    print(page)
 
 
 if __name__ == "__main__":
