@@ -6,9 +6,9 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager, suppress
+from importlib import import_module
 
 from distributed import Client
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 DEADLINE = 60
 _HERE = ["--host", "127.0.0.1", "--no-dashboard"]
@@ -24,19 +24,31 @@ def wait_until(condition, seconds=DEADLINE):
     raise AssertionError("it did not come about in time")
 
 
-class Deadly(ClassifierMixin, BaseEstimator):
-    """A voter that fails at its first increment, or ends its worker."""
+def end_this_process(*_):
+    """End a worker, as the kernel does when memory runs out."""
+    os.kill(os.getpid(), signal.SIGKILL)
 
-    def __init__(self, is_deadly=True):
-        self.is_deadly = is_deadly
 
-    def fit(self, X, y):
-        if self.is_deadly:
-            os.kill(os.getpid(), signal.SIGKILL)
-        raise ValueError("no way")
+class Held:
+    """A function by its name, whose first call waits in a worker until it is released."""
 
-    def predict(self, X):
-        return X
+    def __init__(self, folder, module, name):
+        self.folder, self.module, self.name = folder, module, name
+
+    def __call__(self, *arguments):
+        if not (self.folder / "pid").exists():
+            (self.folder / "unfinished").write_text(str(os.getpid()))
+            (self.folder / "unfinished").rename(self.folder / "pid")
+            wait_until((self.folder / "released").exists)
+        return getattr(import_module(self.module), self.name)(*arguments)
+
+    def started_in(self):
+        """Wait for the first call, and return the process that it is in."""
+        wait_until((self.folder / "pid").exists)
+        return int((self.folder / "pid").read_text())
+
+    def release(self):
+        (self.folder / "released").touch()
 
 
 class Cluster:
@@ -70,6 +82,12 @@ class Cluster:
 
     def kill_a_worker(self):
         _kill(self.living()[0])
+
+    def kill_workers(self, *pids):
+        """Kill workers by their process ids; by default all."""
+        for worker in self.living():
+            if not pids or worker.pid in pids:
+                _kill(worker)
 
     def kill_the_scheduler(self):
         _kill(self.scheduler)

@@ -12,6 +12,7 @@ from skliquid.dask.partitions import Partitions, Plan
 from skliquid.delegation.class_weights import ClassCounts
 from skliquid.delegation.drawn_rows import DrawnRows
 from skliquid.ensemble import LiquidEnsembleClassifier
+from skliquid.supervision import print_line
 from skliquid.validation.limits import check_sample_fits
 
 _LOCAL = signature(LiquidEnsembleClassifier).parameters
@@ -85,6 +86,7 @@ class DaskLiquidEnsembleClassifier(ClassifierMixin, BaseEstimator):
         self : DaskLiquidEnsembleClassifier
             The fitted ensemble.
         """
+        import_distributed()
         ensemble = self._local()
         ensemble.check_parameters()
         rows = Partitions(X, y, sample_weight)
@@ -106,10 +108,7 @@ class DaskLiquidEnsembleClassifier(ClassifierMixin, BaseEstimator):
         y : dask.dataframe.Series, dask.array.Array or ndarray
             A class per row, in the partitions and with the index of ``X``.
         """
-        import pandas as pd
-
-        empty = pd.Series(self.classes_[:1]).iloc[:0] if _is_lazy(X) else None
-        return self._lazily(X, "predict", empty)
+        return self._predict(X, "predict")
 
     def predict_proba(self, X: Any) -> Any:
         """Return the probability of each class, lazily for a Dask collection.
@@ -124,10 +123,7 @@ class DaskLiquidEnsembleClassifier(ClassifierMixin, BaseEstimator):
         probabilities : dask.dataframe.DataFrame, dask.array.Array or ndarray
             One row per row, and one column per class.
         """
-        import pandas as pd
-
-        empty = pd.DataFrame(columns=self.classes_, dtype=np.float64) if _is_lazy(X) else None
-        return self._lazily(X, "predict_proba", empty)
+        return self._predict(X, "predict_proba")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy on rows of a Dask collection, or in memory.
@@ -158,20 +154,24 @@ class DaskLiquidEnsembleClassifier(ClassifierMixin, BaseEstimator):
         """
         return self.ensemble_
 
-    def _lazily(self, X: Any, method: str, empty: Any) -> Any:
-        """Return predictions, for each partition when they are needed; ``empty`` has their type."""
+    def _predict(self, X: Any, method: str) -> Any:
+        """Return predictions, for each partition of a Dask collection when they are needed."""
         ensemble = self.to_local()
-        if empty is None:
+        if not _is_lazy(X):
             return getattr(ensemble, method)(X)
         from dask.delayed import delayed
 
-        model = delayed(ensemble)
+        model, is_class = delayed(ensemble), method == "predict"
         if hasattr(X, "map_partitions"):
+            import pandas as pd
+
+            empty: Any = pd.DataFrame(columns=ensemble.classes_, dtype=np.float64)
+            if is_class:
+                empty = pd.Series(ensemble.classes_[:1]).iloc[:0]
             meta = empty.set_axis(X._meta.index[:0])  # noqa: SLF001 (it has no public name)
             return X.map_partitions(_predict, model, method, empty, meta=meta)
-        is_class, n_classes = method == "predict", len(self.classes_)
-        shape = {"drop_axis": 1} if is_class else {"chunks": (X.chunks[0], (n_classes,))}
-        meta = self.classes_[:0] if is_class else empty.to_numpy()
+        shape = {"drop_axis": 1} if is_class else {"chunks": (X.chunks[0], (len(self.classes_),))}
+        meta = _no_predictions(ensemble, method)
         rows = X.rechunk({1: -1})
         return rows.map_blocks(_predict, model, method, None, **shape, dtype=meta.dtype, meta=meta)
 
@@ -212,6 +212,8 @@ DaskLiquidEnsembleClassifier.__init__.__signature__ = _ours.replace(  # type: ig
 
 def _draw(ensemble: LiquidEnsembleClassifier, rows: Partitions, cluster: Cluster) -> DrawnRows:
     """Return the rows that ``fit`` draws of all rows in memory."""
+    say = print_line if ensemble.verbose else lambda _: None
+    say(f"counting rows of {rows.X.npartitions} partitions")
     counted = rows.count(cluster)
     types = {one.label_type: k for k, one in enumerate(counted) if one.n_rows}
     if len(types) > 1:
@@ -221,12 +223,18 @@ def _draw(ensemble: LiquidEnsembleClassifier, rows: Partitions, cluster: Cluster
         )
     n_rows = [0, *np.cumsum([one.n_rows for one in counted]).tolist()]
     n_used = [0, *np.cumsum([one.n_used for one in counted]).tolist()]
+    if not n_used[-1]:
+        raise ValueError(
+            "X must hold rows with a weight above zero: there is none among "
+            f"{n_rows[-1]} rows in {len(counted)} partitions. Add some."
+        )
     counts = sum((one.counts for one in counted), ClassCounts())
     is_sparse = not rows.is_frame and hasattr(rows.meta, "tocsr")
     limit = ensemble.row_limit(rows.X.shape[1], is_sparse=is_sparse)
     n_drawn = None if limit is None or n_rows[-1] <= limit else limit
     if not is_sparse:
         check_sample_fits(n_drawn or n_rows[-1], rows.X.shape[1])
+    say(f"drawing {n_drawn or n_rows[-1]} of {n_rows[-1]} rows")
     plan = Plan(n_drawn, ensemble.draw_seed(), n_rows, n_used, rows.column_types)
     drawn = rows.draw(cluster, plan)
     return drawn if n_drawn is None else drawn._replace(counts=counts)
@@ -241,12 +249,12 @@ def _is_lazy(X: Any) -> bool:
 
 def _predict(X: Any, model: Any, method: str, empty: Any) -> Any:
     """Return the predictions for a partition, like ``empty`` with the index of the rows."""
-    if not X.shape[0]:
-        n_classes = len(model.classes_)
-        found = model.classes_[:0] if method == "predict" else np.empty((0, n_classes))
-    else:
-        found = getattr(model, method)(X)
+    found = getattr(model, method)(X) if X.shape[0] else _no_predictions(model, method)
     if empty is None:
         return found
     options = {} if empty.ndim == 1 else {"columns": empty.columns}
     return type(empty)(found, index=X.index, **options)
+
+
+def _no_predictions(model: Any, method: str) -> Any:
+    return model.classes_[:0] if method == "predict" else np.empty((0, len(model.classes_)))

@@ -5,6 +5,7 @@ function changes its arguments, and all that a function needs is in its task: da
 scattered would be lost with their worker.
 """
 
+import asyncio
 import platform
 import sys
 import warnings
@@ -19,7 +20,7 @@ import numpy as np
 
 from skliquid import native
 from skliquid.delegation.arrays import Floats
-from skliquid.validation.checks import missing_extra
+from skliquid.validation.checks import check_number, missing_extra
 
 MIN_CELLS = 10**8
 """Trees that look at fewer cells are grown in this process, in about a second."""
@@ -42,6 +43,8 @@ class Cluster:
     """
 
     def __init__(self, client: Any = None, *, timeout: float = 60):
+        rule = "a number of seconds, 0 or more"
+        check_number("timeout", timeout, rule, lambda seconds: seconds >= 0, like=60)
         self.timeout, self.is_own = timeout, isinstance(client, str)
         self.client = _connect(client, timeout) if self.is_own else _checked(client)
         self._sent: tuple[Any, Any] = None, None  # rows in bins, and their future
@@ -63,7 +66,7 @@ class Cluster:
 
         ``sent`` are futures, which precede the arguments.
         """
-        submit = partial(self.client.submit, _run, _versions(), function, *sent, pure=False)
+        submit = partial(self.client.submit, checked(function), *sent, pure=False)
 
         def submit_all() -> list[Any]:
             places: list[dict[str, Any]] = [{}]
@@ -101,32 +104,39 @@ class Cluster:
             yield result
 
     def _result(self, future: Any) -> Any:
-        distributed, watch = import_distributed(), _Watch(self.client, self.timeout)
-        patience = _SECONDS_BETWEEN_CHECKS
+        watch = _Watch(self.client, self.timeout)
+        tasks: list[asyncio.Future[Any]] = []
 
-        async def gather() -> Any:
-            return await self.client.gather(future, asynchronous=True)
+        async def is_there() -> bool:
+            if not tasks:  # which goes on between checks
+                tasks.append(asyncio.ensure_future(self.client.gather(future, asynchronous=True)))
+            await asyncio.wait(tasks, timeout=_SECONDS_BETWEEN_CHECKS)
+            return bool(tasks[0].done())
 
-        while True:
-            try:
-                with self.client.as_current():  # otherwise the default client is used
-                    distributed.wait(future, _SECONDS_BETWEEN_CHECKS)
-                return self.client.sync(gather, callback_timeout=patience)
-            except TimeoutError:
+        try:
+            while not self._soon(is_there):
                 watch.check()
-                if future.done():
-                    patience *= 2  # large results take longer
-            except CancelledError as error:
-                raise _lost_error(self.client, error) from error
-            except distributed.comm.CommClosedError as error:  # during the transfer
-                raise _lost_error(self.client) from error
-            except distributed.KilledWorker as error:
-                worker = getattr(error.last_worker, "address", error.last_worker)
-                raise ClusterError(
-                    "A task ended every worker that it ran on, the last at "
-                    f"{worker}. If memory ran out, give workers more of it, or divide the data "
-                    "into smaller partitions."
-                ) from error
+            return tasks[0].result()  # not in another try: functions may raise a TimeoutError, too
+        except (CancelledError, asyncio.CancelledError) as error:
+            raise _lost_error(self.client, error) from error
+        except import_distributed().comm.CommClosedError as error:  # during the transfer
+            raise _lost_error(self.client) from error
+        except import_distributed().KilledWorker as error:
+            worker = getattr(error.last_worker, "address", error.last_worker)
+            raise ClusterError(
+                "A task ended every worker that it ran on, the last at "
+                f"{worker}. If memory ran out, give workers more of it, or divide the data "
+                "into smaller partitions."
+            ) from error
+        finally:
+            for task in tasks:
+                self.client.loop.add_callback(task.cancel)
+
+    def _soon(self, is_there: Callable[[], Any]) -> bool:
+        try:
+            return bool(self.client.sync(is_there, callback_timeout=_SECONDS_FOR_AN_ANSWER))
+        except TimeoutError:
+            return False
 
     # Trees, in place of the native core
 
@@ -186,8 +196,12 @@ def _versions() -> dict[str, str]:
     return {name: sys.modules[name].__version__ for name in ("skliquid", "sklearn", "numpy")}
 
 
+def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that raises an error if a worker has other versions than the driver."""
+    return partial(_run, _versions(), function)
+
+
 def _run(needed: dict[str, str], function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of a function, if the worker has the versions of the driver."""
     for name, version in _versions().items():
         if version != needed[name]:
             raise ClusterError(
@@ -287,13 +301,15 @@ class _Watch:
             workers = self.client.sync(
                 self.client.scheduler.ncores, callback_timeout=_SECONDS_FOR_AN_ANSWER
             )
-        except TimeoutError:  # a scheduler that is lost just now never answers
-            workers = {}
+        except TimeoutError:  # a scheduler that is busy answers late, and a lost one never
+            workers = None
         except (OSError, CancelledError, AttributeError) as error:  # it has no scheduler any more
             raise _lost_error(self.client) from error
         if workers:
             self.seen = monotonic()
         elif monotonic() - self.seen > self.timeout:
+            if workers is None:
+                raise _lost_error(self.client)
             address = _address_of(self.client)
             raise ClusterError(
                 f"The scheduler at {address} must have workers: for {self.timeout:g} s there was "

@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from skliquid.dask.cluster import Cluster, ClusterError
-from skliquid.delegation.arrays import Floats
+from skliquid.dask.cluster import Cluster, ClusterError, checked
 from skliquid.delegation.class_weights import ClassCounts
 from skliquid.delegation.drawn_rows import DrawnRows, draw_row_numbers
 from skliquid.tables.frames import as_frame, take_rows
-from skliquid.validation.data_types import converted_weights
-from skliquid.validation.input import check_labels
+from skliquid.validation.input import check_labels, check_sample_weight
 
 drawn_numbers = lru_cache(maxsize=1)(draw_row_numbers)
 
@@ -109,9 +107,8 @@ class Partitions:
         parts = list(self._each(cluster, _draw, columns, plan))
         parts = [part for part in parts if len(part.y)]
         X, y, weights, numbers = ([part[k] for part in parts] for k in range(4))
-        joined = _concat(X)
         return DrawnRows(
-            joined,
+            _concat(X),
             np.concatenate(y),
             None if self.weights is None else np.concatenate(weights),
             None if plan.n_drawn is None else np.concatenate(numbers),
@@ -123,13 +120,15 @@ class Partitions:
         """Return the accuracy of a model."""
         columns = self.X, self.y, self.weights
         sums = np.array(list(self._each(cluster, _score, columns, model))).sum(axis=0)
+        if not sums[1]:
+            raise ValueError("X must hold rows with a weight above zero: there is none. Add some.")
         return float(sums[0] / sums[1])
 
     def _each(
         self, cluster: Cluster, function: Callable[..., Any], columns: Sequence[Any], *options: Any
     ) -> Iterator[Any]:
         """Yield the results of a function for each partition; errors name the partition."""
-        tasks = _tasks(function, columns, *options)
+        tasks = _tasks(checked(function), columns, *options)
         results = cluster.compute(tasks)
         for number in range(len(tasks)):
             try:
@@ -209,6 +208,9 @@ def _on_blocks(*given: Any, function: Any, present: Any, options: Any) -> Any:
 
 
 def _call(function: Any, number: int, given: Any, present: Any, options: Any) -> Any:
+    if len({one.shape[0] for one in given}) > 1:
+        lengths = " and ".join(str(one.shape[0]) for one in given)
+        return Problem(f"X, y and sample_weight must have as many rows: got {lengths}. Correct it.")
     columns = iter(given)
     return function(number, *(next(columns) if one else None for one in present), *options)
 
@@ -218,15 +220,13 @@ def _call(function: Any, number: int, given: Any, present: Any, options: Any) ->
 
 def _count(_: int, y: Any, weights: Any) -> Counted | Problem:
     n_rows = len(y)
-    if weights is not None and len(weights) != n_rows:
-        return Problem(f"sample_weight must hold one number for each of {n_rows} rows.")
     if not n_rows:
         return Counted(0, 0, ClassCounts(), "")
     try:
-        labels = check_labels(y, n_rows)
-        used = labels if weights is None else labels[_weights(weights) != 0]
+        labels, own = check_labels(y, n_rows), check_sample_weight(weights, n_rows, ())
     except (ValueError, TypeError) as error:
         return Problem(str(error))
+    used = labels if own is None else labels[own > 0]
     counts = ClassCounts().plus(used) if len(used) else ClassCounts()
     label_type = "text" if labels.dtype.kind in "OUST" else "number"
     return Counted(n_rows, len(used), counts, label_type)
@@ -234,12 +234,10 @@ def _count(_: int, y: Any, weights: Any) -> Counted | Problem:
 
 def _draw(number: int, X: Any, y: Any, weights: Any, plan: Plan) -> DrawnRows | Problem:
     n_rows = len(y)
-    if X.shape[0] != n_rows:
-        return Problem(f"y must hold one label per row: got {n_rows} for {X.shape[0]} rows.")
     if text := _odd_column(X, plan.column_types):
         return Problem(text)
     first, drawn = plan.first_rows[number], np.arange(n_rows)
-    own = None if weights is None else _weights(weights)
+    own = None if weights is None else np.asarray(weights, dtype=np.float64)
     if plan.n_drawn is not None:
         start, stop = plan.first_used[number : number + 2]
         drawn = drawn_numbers(plan.first_used[-1], plan.n_drawn, plan.seed)
@@ -278,13 +276,8 @@ def _kind(column_type: str) -> str:
 def _score(_: int, X: Any, y: Any, weights: Any, model: Any) -> tuple[float, float]:
     if not len(y):
         return 0.0, 0.0
-    own = np.ones(len(y)) if weights is None else _weights(weights)
+    own: Any = check_sample_weight(1.0 if weights is None else weights, len(y), ())
     return float(own @ (model.predict(X) == np.asarray(y))), float(own.sum())
-
-
-def _weights(weights: Any) -> Floats:
-    found: Floats = converted_weights(weights)
-    return found
 
 
 def _concat(parts: list[Any]) -> Any:

@@ -2,7 +2,7 @@
 
 from skliquid.supervision.budget import Budget
 from skliquid.supervision.callbacks import CallbackSupportMixin, with_callbacks
-from skliquid.supervision.progress import with_progress
+from skliquid.supervision.progress import print_line, with_progress
 from skliquid.supervision.supervision import Report, Supervision
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "CallbackSupportMixin",
     "Report",
     "Supervision",
+    "print_line",
     "with_callbacks",
     "with_progress",
 ]
