@@ -1,6 +1,7 @@
 """Data files: the rows of CSV and Parquet files, of folders and of queries, read by DuckDB."""
 
 import io
+import platform
 import re
 import shutil
 import tempfile
@@ -278,7 +279,8 @@ class DataFiles:
         shares = np.concatenate([[0], sizes.cumsum() / sizes.sum()]).tolist()
         if self.cluster is not None:
             given = self.missing_values, self.given, method
-            calls = [(str(p), *given, own) for p, own in zip(self.paths, arguments, strict=True)]
+            paths = [str(path.absolute()) for path in self.paths]
+            calls = [(path, *given, own) for path, own in zip(paths, arguments, strict=True)]
             for done, result in zip(shares[1:], self.cluster.map(on_file, calls), strict=True):
                 report(done)
                 yield result
@@ -476,7 +478,12 @@ def on_file(
     method: str,
     arguments: tuple[Any, ...],
 ) -> Any:
-    """Return what a method of :class:`DataFiles` returns for a file; it is read anew."""
+    """Return what a method of :class:`DataFiles` returns for a file, on a worker of a cluster."""
+    if not Path(path).is_file():
+        raise FileNotFoundError(
+            f"The workers of a cluster must find all files: {path} is missing on the worker at "
+            f"{platform.node()}. Give them the same files under the same paths."
+        )
     files = DataFiles(path, None, missing_values, given)
     return getattr(files, method)(files.parts[0], *arguments)
 
