@@ -24,7 +24,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     model : LiquidEnsembleClassifier, Pipeline or StreamedModel
         Fitted or not. Voters must be linear, or trees of :mod:`skliquid.voters`; feature maps and
         other steps must be among the common transformers of scikit-learn, and functions must be
-        skliquid's own.
+        skliquid's own. Of a ``DaskLiquidEnsembleClassifier`` the local ensemble is stored.
     path : str or path
         The file.
 
@@ -46,7 +46,7 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     >>> bool((load(file).predict_proba(X) == ensemble.predict_proba(X)).all())
     True
     """
-    content = serialize(model)
+    content = serialize(model.to_local() if hasattr(model, "to_local") else model)
     _restore(content, "The model")  # no file is written that cannot be read
     write(content, Path(path))
 
