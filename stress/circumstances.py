@@ -59,8 +59,9 @@ def promised_cases() -> Iterator[Case]:
             yield Case(training, "jobs", f"n_jobs={n_jobs}", words=("--n-jobs", n_jobs))
         for pool in OTHER_POOLS.get(training[0], ()):
             yield Case(training, "pools", f"pool={pool!r}", words=("--pool", pool))
-        for way in ("fit", "partial_fit"):
-            yield Case(training, "pools", f"DaskPool, {way}", way, on_cluster=True)
+        for n in ("1", "3", "17"):
+            words, text = ("--partitions", n), f"{n} partitions"
+            yield Case(training, "Dask clusters", text, words=words, on_cluster=True)
         for name in native.instruction_sets()[:-1]:
             environment = (("SKLIQUID_INSTRUCTIONS", name),)
             yield Case(training, "engines", f"instructions: {name}", environment=environment)

@@ -41,7 +41,7 @@ def run(times: int, rng: np.random.Generator) -> Findings:
     cases = list(dict.fromkeys(c for case in (*promised, *others) for c in (case.reference, case)))
     on_cluster = [case for case in cases if case.on_cluster]
     with _scheduler() as address:
-        results = _results(on_cluster, "On a cluster", "--pool", address)
+        results = _results(on_cluster, "On a cluster", "--scheduler", address)
     results |= _results([case for case in cases if not case.on_cluster], "On one machine")
     bits, other_bits = (
         [(case, _compared(results[case], results[case.reference])) for case in part]

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -15,57 +14,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model import SGDClassifier
-from sklearn.naive_bayes import GaussianNB
-from trainings import digests, rows, sees_each_row_once
+from trainings import digests, rows, trained, trained_on_cluster
 
-from skliquid import DaskPool, LiquidEnsembleClassifier
-from skliquid.dask import ClusterError
-from skliquid.voters import RandomizedForestClassifier
+from skliquid import LiquidEnsembleClassifier
 
-N_ROWS, N_PARTS, WORKERS_OF_A_NODE = 1200, 12, 2
-_VOTERS = [
-    ("linear", SGDClassifier(loss="log_loss")),
-    ("forest", RandomizedForestClassifier(3)),
-    ("bayes", GaussianNB()),
-]
-
-
-def parts() -> list[tuple[Any, Any]]:
-    """Return the rows of a training, in parts."""
-    X, y, _ = rows("narrow")
-    return [(X[part], y[part]) for part in np.array_split(np.arange(N_ROWS), N_PARTS)]
-
-
-def new_ensemble(pool: Any = "auto") -> LiquidEnsembleClassifier:
-    """Return an ensemble of compiled and other voters."""
-    return LiquidEnsembleClassifier(
-        _VOTERS, n_estimators=18, n_final=4, delegation_rate=0.15, pool=pool, random_state=0
-    )
-
-
-def trained(model: LiquidEnsembleClassifier, *, first: int = 0) -> Iterator[None]:
-    """Train on part after part, and yield after each."""
-    for X, y in parts()[first:]:
-        model.partial_fit(X, y, classes=[0, 1])
-        yield
+TABLE, N_PARTITIONS, WORKERS_OF_A_NODE = "narrow", 12, 2
+LOST = "an error that says so"
 
 
 def digest(model: LiquidEnsembleClassifier) -> str:
-    """Return the bits of a trained ensemble, and whether each row was trained on once."""
-    is_whole = sees_each_row_once(model, N_ROWS)
-    return (
-        str(digests(model, rows("narrow")[2]))
-        if is_whole
-        else "rows were lost, or trained on twice"
-    )
+    """Return the bits of a trained ensemble."""
+    return str(digests(model, rows(TABLE)[2]))
 
 
 def undisturbed() -> str:
     """Return the digest of a training on one machine."""
-    model = new_ensemble()
-    list(trained(model))
-    return digest(model)
+    return digest(trained("default", TABLE)[0])
 
 
 def killed_workers(n_kills: int, rng: np.random.Generator) -> Iterator[str]:
@@ -98,38 +62,21 @@ def killed_nodes(n_kills: int, rng: np.random.Generator) -> Iterator[str]:
 
 
 def killed_schedulers(n_kills: int, rng: np.random.Generator) -> Iterator[str]:
-    """Yield what came of each kill of a scheduler, after which a pickle is continued here."""
+    """Yield what came of each kill of a scheduler."""
     expected, seconds = undisturbed(), 3.0
     while n_kills > 0:
         with _cluster(2) as cluster:
             start = time.perf_counter()
             timer = threading.Timer(rng.uniform(0, seconds), cluster.kill_the_scheduler)
             timer.start()
-            outcome = _continued(cluster, expected)
+            outcome = _outcome(cluster.client, expected)
             timer.cancel()
             timer.join()
-        if outcome is None:  # it was too late
+        if outcome == "same bits":  # it was too late
             seconds = time.perf_counter() - start
             continue
         n_kills -= 1
-        yield outcome
-
-
-def _continued(cluster: Any, expected: str) -> str | None:
-    """Train until the scheduler is lost, then continue the last pickle; None if it was not lost."""
-    model = new_ensemble(DaskPool(cluster.client, timeout=20))
-    kept = [pickle.dumps(new_ensemble())]
-    try:
-        for _ in trained(model):
-            kept.append(pickle.dumps(model))  # noqa: PERF401 (some are kept before an error)
-    except ClusterError:
-        twin = pickle.loads(kept[-1])
-        list(trained(twin, first=len(kept) - 1))
-        is_same = digest(twin) == expected
-        return "ClusterError, then same bits" if is_same else "FAULT: other bits from the pickle"
-    except Exception as error:  # any other is what this looks for
-        return f"FAULT: {type(error).__name__}: {error}"[:300]
-    return None
+        yield outcome if outcome == LOST else f"FAULT: {outcome}"
 
 
 def _disturbed(
@@ -146,23 +93,23 @@ def _disturbed(
         start = time.perf_counter()
         timer = threading.Timer(rng.uniform(0, seconds), kill)
         timer.start()
-        outcome = _outcome(DaskPool(cluster.client), expected)
+        outcome = _outcome(cluster.client, expected)
         seconds = min(seconds, time.perf_counter() - start)
         is_killed = not timer.is_alive()
         timer.cancel()
         timer.join()
         n_kills -= is_killed
-        if is_killed or outcome.startswith("FAULT"):
-            yield outcome
+        if is_killed or outcome != "same bits":
+            yield outcome if outcome == "same bits" else f"FAULT: {outcome}"
 
 
-def _outcome(pool: DaskPool, expected: str) -> str:
-    model = new_ensemble(pool)
+def _outcome(client: Any, expected: str) -> str:
     try:
-        list(trained(model))
-        return "same bits" if digest(model) == expected else "FAULT: other bits"
-    except Exception as error:  # any is what this looks for
-        return f"FAULT: {type(error).__name__}: {error}"[:300]
+        model = trained_on_cluster(client, TABLE, N_PARTITIONS)
+        return "same bits" if digest(model) == expected else "other bits"
+    except Exception as error:  # any other than a lost connection is what this looks for
+        is_lost = "was lost" in str(error) or "must be connected" in str(error)
+        return LOST if is_lost else f"{type(error).__name__}: {error}"[:300]
 
 
 @contextmanager

@@ -19,7 +19,8 @@ TEXT = (
     "Process groups get `SIGKILL` at random moments; drivers after their imports. A driver "
     "is killed up to three times and then run to its end by the same command. Bits are the SHA-256 "
     "of labels, probabilities, delegations, record and voters, compared with an undisturbed run; "
-    "for the reproduction, of the exported table. Each row must be trained on once."
+    "for the reproduction, of the exported table. A stream must train on each row once. On Dask "
+    "clusters, 3000 rows in 12 partitions are fitted, and all trees grow on workers."
 )
 
 

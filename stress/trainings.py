@@ -14,6 +14,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_digits
@@ -21,7 +22,8 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from threadpoolctl import threadpool_info
 
-from skliquid import DaskPool, LiquidEnsembleClassifier, train_on
+import skliquid.dask.cluster
+from skliquid import DaskLiquidEnsembleClassifier, LiquidEnsembleClassifier, train_on
 from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 N_PARTS = 12
@@ -84,6 +86,17 @@ def trained(
         if way == "pickled":
             model = pickle.loads(pickle.dumps(model))
     return model, new
+
+
+def trained_on_cluster(
+    client: Any, table: str, n_partitions: int, **params: Any
+) -> LiquidEnsembleClassifier:
+    """Return an ensemble trained on a Dask cluster, on whose workers all trees grow."""
+    skliquid.dask.cluster.MIN_CELLS = 0
+    X, y, _ = rows(table)
+    size = -(-len(y) // n_partitions)
+    data = da.from_array(X, chunks=(size, X.shape[1])), da.from_array(y, chunks=size)
+    return DaskLiquidEnsembleClassifier(client, random_state=0, **params).fit(*data).to_local()
 
 
 def _streamed(model: Any, X: Any, y: Any, stops: tuple[int, ...]) -> LiquidEnsembleClassifier:
@@ -182,11 +195,17 @@ def main() -> None:
     parser.add_argument("table", choices=TABLES)
     parser.add_argument("--way", choices=WAYS, default="fit")
     parser.add_argument("--n-jobs", type=int)
-    parser.add_argument("--pool", default="auto", help="a pool, or the address of a scheduler")
+    parser.add_argument("--pool", default="auto")
+    parser.add_argument("--scheduler", help="the address of a Dask scheduler to train on")
+    parser.add_argument("--partitions", type=int, default=1, help="of the rows on a cluster")
     parser.add_argument("--save", type=Path, help="a file for probabilities and delegations")
     options = parser.parse_args()
-    pool = DaskPool(options.pool) if "://" in options.pool else options.pool
-    model, new = trained(options.name, options.table, options.way, n_jobs=options.n_jobs, pool=pool)
+    if options.scheduler:
+        params, new = ENSEMBLES[options.name], rows(options.table)[2]
+        model = trained_on_cluster(options.scheduler, options.table, options.partitions, **params)
+    else:
+        more = {"n_jobs": options.n_jobs, "pool": options.pool}
+        model, new = trained(options.name, options.table, options.way, **more)
     if options.save:
         graph = model.delegation_graph_.delegation
         np.savez(options.save, probabilities=model.predict_proba(new), delegation=graph)
