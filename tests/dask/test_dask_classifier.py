@@ -525,11 +525,10 @@ from skliquid import DaskLiquidEnsembleClassifier, LiquidEnsembleClassifier, loa
 LiquidEnsembleClassifier(n_estimators=3, n_final=1).fit([[0.0], [1.0]] * 30, [0, 1] * 30)
 asked = DaskLiquidEnsembleClassifier("tcp://127.0.0.1:8786")
 print(asked)
-for use in (lambda: asked.fit([[0.0]], [0]), lambda: asked.predict([[0.0]])):
-    try:
-        use()
-    except ImportError as error:
-        print(error)
+try:
+    asked.fit([[0.0]], [0])
+except ImportError as error:
+    print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.count("pip install '.[dask]'") == 2
+    assert "pip install '.[dask]'" in done.stdout

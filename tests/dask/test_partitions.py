@@ -18,7 +18,7 @@ N = 300
 @pytest.fixture(scope="module")
 def client():
     options = {"processes": False, "n_workers": 1, "threads_per_worker": 1}
-    with Client(**options, dashboard_address=None, set_as_default=False) as client:
+    with Client(**options, dashboard_address=":0", set_as_default=False) as client:
         yield client
 
 

@@ -49,7 +49,7 @@ class DaskLiquidEnsembleClassifier(ClassifierMixin, BaseEstimator):
     >>> from skliquid import DaskLiquidEnsembleClassifier
     >>> table = load_breast_cancer(as_frame=True).frame
     >>> rows = dd.from_pandas(table, npartitions=3)
-    >>> client = Client(processes=False, n_workers=1, dashboard_address=None)
+    >>> client = Client(processes=False, n_workers=1, dashboard_address=":0")
     >>> on_cluster = DaskLiquidEnsembleClassifier(client=client, random_state=0)
     >>> on_cluster = on_cluster.fit(rows, "target")
     >>> predicted = on_cluster.predict(rows.drop(columns="target"))  # lazily

@@ -161,17 +161,19 @@ def _tasks(function: Callable[..., Any], columns: Sequence[Any], *options: Any) 
     """Return a delayed call per partition, in one task with what makes the partition."""
     import dask
     import dask.array as da
+    from dask.delayed import delayed
 
     given = [column for column in columns if column is not None]
     present, n_parts = [column is not None for column in columns], given[0].npartitions
     numbers = da.arange(n_parts, chunks=1)
+    shared = delayed(options, traverse=False)  # or every task would have a copy
     if hasattr(given[0], "map_partitions"):
         mapped = given[0].map_partitions(
             _on_frames,
             *given[1:],
+            shared,
             function=function,
             present=present,
-            options=options,
             meta=(None, object),
             enforce_metadata=False,
             align_dataframes=False,
@@ -186,9 +188,10 @@ def _tasks(function: Callable[..., Any], columns: Sequence[Any], *options: Any) 
         *(item for pair in dimensions for item in pair),
         numbers,
         "i",
+        shared,
+        None,
         function=function,
         present=present,
-        options=options,
         dtype=object,
         meta=np.empty(0, dtype=object),
         concatenate=True,
@@ -197,14 +200,12 @@ def _tasks(function: Callable[..., Any], columns: Sequence[Any], *options: Any) 
     return list(mapped.to_delayed().ravel())
 
 
-def _on_frames(
-    *given: Any, function: Any, present: Any, options: Any, partition_info: Any = None
-) -> Any:
-    return _call(function, partition_info["number"], given, present, options)
+def _on_frames(*given: Any, function: Any, present: Any, partition_info: Any = None) -> Any:
+    return _call(function, partition_info["number"], given[:-1], present, given[-1])
 
 
-def _on_blocks(*given: Any, function: Any, present: Any, options: Any) -> Any:
-    return _call(function, int(given[-1][0]), given[:-1], present, options)
+def _on_blocks(*given: Any, function: Any, present: Any) -> Any:
+    return _call(function, int(given[-2][0]), given[:-2], present, given[-1])
 
 
 def _call(function: Any, number: int, given: Any, present: Any, options: Any) -> Any:
