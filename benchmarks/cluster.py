@@ -102,11 +102,13 @@ def in_memory(run: Run, folder: Path, _: str | None) -> tuple[Any, dict[str, Any
 
 def lightgbm(_: Run, folder: Path, address: str | None) -> tuple[Any, dict[str, Any]]:
     """Fit LightGBM to all rows of a Dask DataFrame, as float32, which takes half the memory."""
+    import dask
     import dask.dataframe as dd
     from distributed import Client
     from lightgbm import DaskLGBMClassifier
 
-    with Client(address):
+    keep_partitions = {"optimization.tune.active": False}  # or those of y are joined, and not of X
+    with Client(address), dask.config.set(keep_partitions):
         rows = dd.read_parquet(folder)
         numbers = {name: np.float32 for name in rows.columns if name.startswith("x")}
         X, y = rows.drop(columns=TARGET).astype(numbers), (rows[TARGET] == "yes").astype(int)
