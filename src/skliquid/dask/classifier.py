@@ -32,6 +32,9 @@ class DaskLiquidEnsembleClassifier(ClassifierMixin, BaseEstimator):
         The cluster, or the address of its scheduler. None means the default client.
     timeout : float, default=60
         Seconds to wait for the scheduler to answer, or for a first worker.
+    max_memory : int, default=None
+        The most bytes that the sample and the training may take in this process. None means a
+        quarter of its main memory, at most 4 GB.
     **parameters
         Those of :class:`LiquidEnsembleClassifier`.
 
@@ -58,9 +61,17 @@ class DaskLiquidEnsembleClassifier(ClassifierMixin, BaseEstimator):
     >>> client.close()
     """
 
-    def __init__(self, client: Any = None, *, timeout: float = 60, **parameters: Any):
+    def __init__(
+        self,
+        client: Any = None,
+        *,
+        timeout: float = 60,
+        max_memory: int | None = None,
+        **parameters: Any,
+    ):
         self.client = client
         self.timeout = timeout
+        self.max_memory = max_memory
         unknown = next((name for name in parameters if name not in _LOCAL), None)
         if unknown is not None:
             raise TypeError(f"DaskLiquidEnsembleClassifier has no parameter {unknown!r}.")
@@ -91,7 +102,7 @@ class DaskLiquidEnsembleClassifier(ClassifierMixin, BaseEstimator):
         ensemble.check_parameters()
         rows = Partitions(X, y, sample_weight)
         with Cluster(self.client, timeout=self.timeout) as cluster:
-            drawn = ensemble.encode_drawn(_draw(ensemble, rows, cluster))
+            drawn = ensemble.encode_drawn(_draw(ensemble, rows, cluster, self.max_memory))
             self.ensemble_ = ensemble.fit_drawn(drawn, eval_set=eval_set, core=cluster)
         return self
 
@@ -195,7 +206,8 @@ class DaskLiquidEnsembleClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_clone__(self) -> Self:
         copied = {name: clone(getattr(self, name), safe=False) for name in _LOCAL}
-        return type(self)(self.client, timeout=self.timeout, **copied)
+        copied |= {"timeout": self.timeout, "max_memory": self.max_memory}
+        return type(self)(self.client, **copied)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
@@ -210,7 +222,9 @@ DaskLiquidEnsembleClassifier.__init__.__signature__ = _ours.replace(  # type: ig
 )
 
 
-def _draw(ensemble: LiquidEnsembleClassifier, rows: Partitions, cluster: Cluster) -> DrawnRows:
+def _draw(
+    ensemble: LiquidEnsembleClassifier, rows: Partitions, cluster: Cluster, max_memory: int | None
+) -> DrawnRows:
     """Return the rows that ``fit`` draws of all rows in memory."""
     say = print_line if ensemble.verbose else lambda _: None
     say(f"counting rows of {rows.X.npartitions} partitions")
@@ -233,7 +247,7 @@ def _draw(ensemble: LiquidEnsembleClassifier, rows: Partitions, cluster: Cluster
     limit = ensemble.row_limit(rows.X.shape[1], is_sparse=is_sparse)
     n_drawn = None if limit is None or n_rows[-1] <= limit else limit
     if not is_sparse:
-        check_sample_fits(n_drawn or n_rows[-1], rows.X.shape[1])
+        check_sample_fits(n_drawn or n_rows[-1], rows.X.shape[1], max_memory)
     say(f"drawing {n_drawn or n_rows[-1]} of {n_rows[-1]} rows")
     plan = Plan(n_drawn, ensemble.draw_seed(), n_rows, n_used, rows.column_types)
     drawn = rows.draw(cluster, plan)
