@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from clusters import cluster_of
 from small_disk import small_disk
 
 import skliquid
@@ -406,3 +407,16 @@ def test_a_ragged_row_is_named_by_its_line(type_in, tmp_path):
     (tmp_path / "ragged.csv").write_text("\n".join(lines))
     said = type_in("train", "ragged.csv", "--target", "ill", code=2)
     assert "line 201 of ragged.csv has 2, and the first line 3." in said
+
+
+def test_the_workers_of_a_cluster_read_a_folder(type_in, people, tmp_path):
+    (tmp_path / "folder").mkdir()
+    people[:1000].to_parquet(tmp_path / "folder" / "a.parquet")
+    people[1000:].to_parquet(tmp_path / "folder" / "b.parquet")
+    words = ("train", "folder", "--target", "ill", "--n-estimators", 6, "--n-final", 2)
+    said = type_in(*words, "--model", "here")
+    (tmp_path / "cluster").mkdir()
+    with cluster_of(tmp_path / "cluster", 1) as cluster:
+        type_in(*words, "--model", "there", "--scheduler", cluster.address)
+    assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
+    assert "3,000 rows in " in said
