@@ -46,7 +46,7 @@ class Cluster:
         rule = "a number of seconds, 0 or more"
         check_number("timeout", timeout, rule, lambda seconds: seconds >= 0, like=60)
         self.timeout, self.is_own = timeout, isinstance(client, str)
-        self.client = _connect(client, timeout) if self.is_own else _checked(client)
+        self.client = _connect(client, timeout) if self.is_own else _client_of(client)
         self._sent: tuple[Any, Any] = None, None  # rows in bins, and their future
 
     def __enter__(self) -> Self:
@@ -66,7 +66,7 @@ class Cluster:
 
         ``sent`` are futures, which precede the arguments.
         """
-        submit = partial(self.client.submit, checked(function), *sent, pure=False)
+        submit = partial(self.client.submit, for_workers(function), *sent, pure=False)
 
         def submit_all() -> list[Any]:
             places: list[dict[str, Any]] = [{}]
@@ -196,7 +196,7 @@ def _versions() -> dict[str, str]:
     return {name: sys.modules[name].__version__ for name in ("skliquid", "sklearn", "numpy")}
 
 
-def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+def for_workers(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that raises an error if a worker has other versions than the driver."""
     return partial(_run, _versions(), function)
 
@@ -259,7 +259,7 @@ def _connect(address: str, timeout: float) -> Any:
         ) from error
 
 
-def _checked(client: Any) -> Any:
+def _client_of(client: Any) -> Any:
     """Return a client, or the default one, after checks."""
     if client is None:
         try:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 
-from skliquid.dask.cluster import Cluster, ClusterError, checked
+from skliquid.dask.cluster import Cluster, ClusterError, for_workers
 from skliquid.delegation.class_weights import ClassCounts
 from skliquid.delegation.drawn_rows import DrawnRows, draw_row_numbers
 from skliquid.tables.frames import as_frame, take_rows
@@ -128,7 +128,7 @@ class Partitions:
         self, cluster: Cluster, function: Callable[..., Any], columns: Sequence[Any], *options: Any
     ) -> Iterator[Any]:
         """Yield the results of a function for each partition; errors name the partition."""
-        tasks = _tasks(checked(function), columns, *options)
+        tasks = _tasks(for_workers(function), columns, *options)
         results = cluster.compute(tasks)
         for number in range(len(tasks)):
             try:
