@@ -13,9 +13,13 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import SGDClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from reproduction.mixture_weights import likelihoods_of_votes, mixture_weights
 from reproduction.protocols import Floats, Halves, Labels, Protocol
 from reproduction.real_adaboost import RealAdaBoost
 from skliquid import LiquidEnsembleClassifier, TrainingRecord, as_mechanism
+from skliquid.delegation.arrays import Voters, Votes
+from skliquid.delegation.rows import Rows
+from skliquid.delegation.votes import minimum_majority, tally, winner
 from skliquid.diversity import VoterSpec
 from skliquid.mechanisms import MECHANISMS, Rounded
 from skliquid.pools import LinearPool, VoterPool, pool_for
@@ -35,8 +39,9 @@ def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int
     """Return the scores and costs of a delegating ensemble.
 
     Besides the ensemble's parameters, ``method`` may have ``goes_on`` and the ``VARIATIONS``, which
-    override the protocol; ``final_fit``, false to leave it out; and ``curves``, whether to record
-    the accuracy on the test half during training. By default it is recorded, unless voters continue
+    override the protocol; ``final_fit``, false to leave it out; ``other_weights``, whether to score
+    the representatives by other vote weights after one pass; and ``curves``, whether to record the
+    accuracy on the test half during training. By default it is recorded, unless voters continue
     after the last delegation and a final fit follows.
     """
     rules, is_finished = protocol.varied(method), method.get("final_fit", True)
@@ -49,6 +54,8 @@ def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int
     result = {"accuracy_one_pass": ensemble.record_[-1].eval_accuracy}
     if not ensemble.final_fit:
         result = _scores(ensemble.predict(halves.X_test), halves, "one_pass")
+        if method.get("other_weights", False):
+            result |= _scores_by_weights(ensemble, halves)
         if is_finished:
             ensemble.refit(X, y)
     if is_finished:
@@ -74,22 +81,66 @@ def _ensemble(method: dict[str, Any], rules: Protocol, seed: int) -> LiquidEnsem
         voting="hard",
         max_features=1.0 if sees_all else rules.features_per_voter,
         final_fit=method.get("final_fit", True) and not rules.goes_on,
-        pool=_LinearVoters(rules.stopping_rule) if estimator == "sgd" else "auto",
+        pool=_Voters(
+            "linear" if estimator == "sgd" else "auto",
+            rules.stopping_rule,
+            keeps_votes=method.get("other_weights", False),
+        ),
         random_state=seed,
     )
 
 
-@dataclass(frozen=True)
-class _LinearVoters:
-    """The linear pool, if given with the stopping rule of another version of scikit-learn."""
+@dataclass
+class _Voters:
+    """Voters in a pool: how it stops a final fit, and whether it keeps votes before training.
 
+    ``stopping_rule`` may be that of another version of scikit-learn.
+    """
+
+    name: str
     stopping_rule: str | None
+    keeps_votes: bool = False
+    pool: Any = None  # the last one made
 
     def pool_for(self, spec: VoterSpec, classes: NDArray[Any], n_jobs: int | None) -> VoterPool:
-        pool = pool_for("linear", spec, classes, n_jobs)
-        if self.stopping_rule and isinstance(pool, LinearPool):
-            pool.stopping_rule = self.stopping_rule
-        return pool
+        self.pool = pool_for(self.name, spec, classes, n_jobs)
+        if self.stopping_rule and isinstance(self.pool, LinearPool):
+            self.pool.stopping_rule = self.stopping_rule
+        if self.keeps_votes:
+            self.pool = _VotesKept(self.pool)
+        return self.pool
+
+
+class _VotesKept(VoterPool):
+    """A pool that keeps the votes on each increment but the first, from before training on it."""
+
+    def __init__(self, pool: VoterPool):
+        self.pool, self.kept, self.is_trained = pool, list[tuple[Voters, Votes, Labels]](), False
+
+    def train(self, voters: Voters, rows: Rows) -> int:
+        if self.is_trained:
+            self.kept.append((voters, self.pool.vote(voters, rows.X), rows.y))
+        self.is_trained = True
+        return self.pool.train(voters, rows)
+
+    def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
+        return self.pool.finish(voters, rows, max_passes)
+
+    def vote(self, voters: Voters, X: Any) -> Votes:
+        return self.pool.vote(voters, X)
+
+    def probabilities(self, voters: Voters, X: Any) -> Floats:
+        return self.pool.probabilities(voters, X)
+
+    def estimators(self, voters: Voters) -> list[Any]:
+        return self.pool.estimators(voters)
+
+    def votes_before_training(self, voters: Voters) -> tuple[Votes, Labels]:
+        """Return the votes of voters that trained on all increments, and the labels."""
+        if not self.kept:
+            return np.zeros((len(voters), 0), dtype=np.intp), np.zeros(0, dtype=np.intp)
+        votes = [kept[trained.searchsorted(voters)] for trained, kept, _ in self.kept]
+        return np.concatenate(votes, axis=1), np.concatenate([y for _, _, y in self.kept])
 
 
 def _rows_until_delegation_ends(
@@ -102,6 +153,47 @@ def _rows_until_delegation_ends(
     n_rows = max(n_increments, 1) * ensemble.increment_size  # at least one increment to learn from
     rows = np.random.default_rng(seed).permutation(len(y))[:n_rows]
     return X[rows], y[rows]
+
+
+def _scores_by_weights(ensemble: LiquidEnsembleClassifier, halves: Halves) -> Result:
+    """Return the scores of the representatives by other vote weights, and their minimum majority.
+
+    ``fitted`` are mixture weights for the votes before training, halfway to equal votes, and
+    ``hindsight`` those of maximum likelihood on the test half itself. ``ties`` is the share of rows
+    on which one vote each leaves a tie, which goes to the first class.
+    """
+    pool, n_classes = ensemble.pool.pool, halves.n_classes
+    voters = ensemble.delegation_graph_.representatives
+    earlier, y = pool.votes_before_training(voters)
+    tested = pool.vote(voters, halves.X_test)
+    weights_by_name: dict[str, Any] = {
+        "equal": np.ones(len(voters), dtype=np.int64),
+        "log_odds": _log_odds(ensemble),
+        "fitted": _fitted(earlier, y, n_classes, strength=1),
+        "hindsight": _fitted(tested, halves.y_test, n_classes, strength=0),
+    }
+    result: Result = {}
+    for name, weights in weights_by_name.items():
+        shares = tally(tested, weights, n_classes)
+        result |= _scores(winner(shares), halves, f"one_pass_{name}")
+        result[f"minimum_majority_{name}"] = minimum_majority(weights)
+        if name == "equal":
+            two = np.sort(shares, axis=1)[:, -2:]
+            result["ties"] = float((two[:, 0] == two[:, 1]).mean())
+    return result
+
+
+def _log_odds(ensemble: LiquidEnsembleClassifier) -> Floats:
+    """Return the log-odds of the accuracies in training, for the fitted representatives."""
+    mechanism = ensemble.mechanism
+    ensemble.mechanism = as_mechanism(mechanism, vote_weights="log_odds")
+    weights: Floats = ensemble.vote_weights_
+    ensemble.mechanism = mechanism
+    return weights
+
+
+def _fitted(votes: Votes, y: Labels, n_classes: int, strength: float) -> Floats:
+    return mixture_weights(likelihoods_of_votes(votes, y, n_classes), strength)
 
 
 def adaboost(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int) -> Result:
