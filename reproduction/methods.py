@@ -13,13 +13,10 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import SGDClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from reproduction.mixture_weights import likelihoods_of_votes, mixture_weights
+from reproduction.mixture_weights import Votes, likelihoods_of_votes, mixture_weights
 from reproduction.protocols import Floats, Halves, Labels, Protocol
 from reproduction.real_adaboost import RealAdaBoost
 from skliquid import LiquidEnsembleClassifier, TrainingRecord, as_mechanism
-from skliquid.delegation.arrays import Voters, Votes
-from skliquid.delegation.rows import Rows
-from skliquid.delegation.votes import minimum_majority, tally, winner
 from skliquid.diversity import VoterSpec
 from skliquid.mechanisms import MECHANISMS, Rounded
 from skliquid.pools import LinearPool, VoterPool, pool_for
@@ -115,27 +112,27 @@ class _VotesKept(VoterPool):
     """A pool that keeps the votes on each increment but the first, from before training on it."""
 
     def __init__(self, pool: VoterPool):
-        self.pool, self.kept, self.is_trained = pool, list[tuple[Voters, Votes, Labels]](), False
+        self.pool, self.kept, self.is_trained = pool, list[tuple[Labels, Votes, Labels]](), False
 
-    def train(self, voters: Voters, rows: Rows) -> int:
+    def train(self, voters: Labels, rows: Any) -> int:
         if self.is_trained:
             self.kept.append((voters, self.pool.vote(voters, rows.X), rows.y))
         self.is_trained = True
         return self.pool.train(voters, rows)
 
-    def finish(self, voters: Voters, rows: Rows, max_passes: int | None = None) -> int:
+    def finish(self, voters: Labels, rows: Any, max_passes: int | None = None) -> int:
         return self.pool.finish(voters, rows, max_passes)
 
-    def vote(self, voters: Voters, X: Any) -> Votes:
+    def vote(self, voters: Labels, X: Any) -> Votes:
         return self.pool.vote(voters, X)
 
-    def probabilities(self, voters: Voters, X: Any) -> Floats:
+    def probabilities(self, voters: Labels, X: Any) -> Floats:
         return self.pool.probabilities(voters, X)
 
-    def estimators(self, voters: Voters) -> list[Any]:
+    def estimators(self, voters: Labels) -> list[Any]:
         return self.pool.estimators(voters)
 
-    def votes_before_training(self, voters: Voters) -> tuple[Votes, Labels]:
+    def votes_before_training(self, voters: Labels) -> tuple[Votes, Labels]:
         """Return the votes of voters that trained on all increments, and the labels."""
         if not self.kept:
             return np.zeros((len(voters), 0), dtype=np.intp), np.zeros(0, dtype=np.intp)
@@ -163,37 +160,31 @@ def _scores_by_weights(ensemble: LiquidEnsembleClassifier, halves: Halves) -> Re
     on which one vote each leaves a tie, which goes to the first class.
     """
     pool, n_classes = ensemble.pool.pool, halves.n_classes
-    voters = ensemble.delegation_graph_.representatives
+    voters, mechanism = ensemble.delegation_graph_.representatives, ensemble.mechanism
     earlier, y = pool.votes_before_training(voters)
     tested = pool.vote(voters, halves.X_test)
-    weights_by_name: dict[str, Any] = {
-        "equal": np.ones(len(voters), dtype=np.int64),
-        "log_odds": _log_odds(ensemble),
-        "fitted": _fitted(earlier, y, n_classes, strength=1),
-        "hindsight": _fitted(tested, halves.y_test, n_classes, strength=0),
-    }
-    result: Result = {}
-    for name, weights in weights_by_name.items():
-        shares = tally(tested, weights, n_classes)
-        result |= _scores(winner(shares), halves, f"one_pass_{name}")
-        result[f"minimum_majority_{name}"] = minimum_majority(weights)
-        if name == "equal":
-            two = np.sort(shares, axis=1)[:, -2:]
-            result["ties"] = float((two[:, 0] == two[:, 1]).mean())
-    return result
-
-
-def _log_odds(ensemble: LiquidEnsembleClassifier) -> Floats:
-    """Return the log-odds of the accuracies in training, for the fitted representatives."""
-    mechanism = ensemble.mechanism
-    ensemble.mechanism = as_mechanism(mechanism, vote_weights="log_odds")
-    weights: Floats = ensemble.vote_weights_
+    fitted = _fitted(earlier, y, n_classes, strength=1)
+    hindsight = _fitted(tested, halves.y_test, n_classes, strength=0)
+    weights: dict[str, Any] = {"equal": "equal", "log_odds": "log_odds"}
+    weights |= {"fitted": lambda *_: fitted, "hindsight": lambda *_: hindsight}
+    counts = np.sort([(tested == k).sum(axis=0) for k in range(n_classes)], axis=0)
+    result: Result = {"ties": float((counts[-1] == counts[-2]).mean())}
+    for name, own in weights.items():
+        ensemble.mechanism = as_mechanism(mechanism, vote_weights=own)
+        result |= _scores(ensemble.predict(halves.X_test), halves, f"one_pass_{name}")
+        result[f"minimum_majority_{name}"] = _minimum_majority(ensemble.vote_weights_)
     ensemble.mechanism = mechanism
-    return weights
+    return result
 
 
 def _fitted(votes: Votes, y: Labels, n_classes: int, strength: float) -> Floats:
     return mixture_weights(likelihoods_of_votes(votes, y, n_classes), strength)
+
+
+def _minimum_majority(weights: NDArray[Any]) -> int:
+    """Return how many voters hold more than half of the weight, at least."""
+    held = np.cumsum(np.sort(weights)[::-1])
+    return int((2 * held <= held[-1]).sum()) + 1
 
 
 def adaboost(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int) -> Result:

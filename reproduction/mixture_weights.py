@@ -1,9 +1,14 @@
 """Mixture weights: votes that are fitted to the answers of a group, and drawn to equal votes."""
 
-import numpy as np
+from typing import Any, TypeAlias
 
-from reproduction.protocols import Floats
-from skliquid.delegation.arrays import Labels, Votes
+import numpy as np
+from numpy.typing import NDArray
+
+from reproduction.protocols import Floats, Labels
+
+Votes: TypeAlias = NDArray[np.integer[Any]]
+"""Labels, one row per voter."""
 
 N_ITERATIONS = 100
 _LEAST = 1e-12
