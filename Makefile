@@ -112,7 +112,8 @@ bench-choices: $(VENV)/installed  ## do optional mechanisms, schedules and vote 
 
 bench-weights: $(VENV)/installed  ## vote weights in the default ensemble and in pruned forests, in half an hour or so; goes on where it was stopped
 	$(INSTALL) --editable '.[bench]'
-	$(BIN)/python benchmarks/vote_weights.py --write docs/results/vote_weights.md
+	$(BIN)/python benchmarks/vote_weights.py --groups default --splits 4
+	$(BIN)/python benchmarks/vote_weights.py --groups forests --splits 2 --write docs/results/vote_weights.md
 
 bench-drift: $(VENV)/installed  ## streams with concept drift, against river's forests, in a quarter of an hour
 	$(INSTALL) --editable '.[bench]'

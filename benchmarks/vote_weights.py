@@ -9,6 +9,7 @@ and goes on where it was stopped.
 import argparse
 import warnings
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,7 @@ DEFAULT = "The default ensemble"
 
 HEAD = """# Vote weights: results
 
-Made by `make bench-weights`: {n_splits} half splits of {n_tables} datasets and tables for choosing
+Made by `make bench-weights`: half splits of the paper's datasets and of tables for choosing
 settings, of at most {n_rows:,} rows. Means over tables, and differences to votes carried ± one
 standard error over tables, with the p-value of the signed-rank test over tables. Log-loss is
 clipped at 1e-15.
@@ -71,20 +72,18 @@ class Remembering(CompetenceMeasure):
         return np.hstack([of_label[asked.searchsorted(voters)] for asked, of_label in panels])
 
 
-def one_split(dataset: str, number: int, n_rows: int) -> list[dict[str, Any]]:
-    """Return the scores of every ensemble on one split."""
+def one_split(dataset: str, number: int, group: str, n_rows: int) -> list[dict[str, Any]]:
+    """Return the scores of a group of ensembles on one split."""
     entropy = [number, *map(ord, dataset + "choose")]
     seed = int(np.random.SeedSequence(entropy).generate_state(1)[0])
-    data = (
-        table_halves(dataset, seed, n_rows) if dataset in TABLES else _some(dataset, seed, n_rows)
-    )
+    is_table = dataset in TABLES
+    data = table_halves(dataset, seed, n_rows) if is_table else _some(dataset, seed, n_rows)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        models = [*default_ensembles(data, seed % 2**31), *pruned_forests(data, seed % 2**31)]
         return [
-            {"dataset": dataset, "split": number, "kind": kind, "weights": weights}
+            {"dataset": dataset, "split": number, "group": group, "kind": kind, "weights": weights}
             | {name: value for name, value in found.items() if name in SCORES}
-            for kind, weights, found in models
+            for kind, weights, found in GROUPS[group](data, seed % 2**31)
         ]
 
 
@@ -123,6 +122,9 @@ def pruned_forests(data: Halves, seed: int) -> Scored:
         yield kind, RANDOM, scores(at_random, data)
 
 
+GROUPS = {"default": default_ensembles, "forests": pruned_forests}
+
+
 def by_weights(kind: str, fit: Any, data: Halves, n_last: int) -> Scored:
     """Yield the scores of an ensemble by vote weights."""
     for name, weights in TRAINED.items():
@@ -130,7 +132,7 @@ def by_weights(kind: str, fit: Any, data: Halves, n_last: int) -> Scored:
         mechanism = as_mechanism("proportional_weighted", vote_weights=weights)
         ensemble = fit(mechanism, measure)
         yield kind, name, scores(ensemble, data)
-        if name == CARRIED:
+        if name == CARRIED and kind == DEFAULT:
             ensemble.mechanism = as_mechanism(mechanism, vote_weights="equal")
             yield kind, AT_THE_END, scores(ensemble, data)
         if name == EQUAL:
@@ -167,13 +169,15 @@ def _some(dataset: str, seed: int, n_rows: int) -> Halves:
 
 def summary(results: pd.DataFrame, n_rows: int) -> str:
     """Return means, and differences to votes carried, as Markdown."""
-    n_tables, n_splits = results["dataset"].nunique(), results["split"].nunique()
-    parts = [HEAD.format(n_splits=n_splits, n_tables=n_tables, n_rows=n_rows)]
-    for kind in results["kind"].unique():
-        means = results[results["kind"] == kind].groupby(["dataset", "weights"], sort=False)
-        wide = means[[*SCORES]].mean().unstack("weights")
-        rows = [_row(wide, name) for name in wide["accuracy"].columns]
-        parts += [f"## {kind}", pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True)]
+    parts = [HEAD.format(n_rows=n_rows)]
+    for kind, of_kind in results.groupby("kind", sort=False):
+        n_splits = len(of_kind[["dataset", "split"]].drop_duplicates())
+        n_tables = of_kind["dataset"].nunique()
+        means = of_kind.groupby(["dataset", "weights"], sort=False)[[*SCORES]].mean()
+        wide = means.unstack("weights")
+        rows = [_row(wide, name) for name in of_kind["weights"].unique()]
+        table = pd.DataFrame(rows).to_markdown(index=False, disable_numparse=True)
+        parts += [f"## {kind}", f"{n_splits} splits of {n_tables} tables:", table]
     return "\n\n".join(parts) + "\n"
 
 
@@ -194,6 +198,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--splits", type=int, default=2)
     parser.add_argument("--rows", type=int, default=4000, help="most rows of a table, both halves")
+    parser.add_argument("--groups", nargs="*", default=list(GROUPS), help="default, forests")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--datasets", nargs="*", help="some datasets or tables, by name")
     parser.add_argument("--write", type=Path, help="where to write the tables as Markdown")
@@ -205,20 +210,19 @@ def main() -> None:
     datasets = options.datasets or [*DATASET_NAMES, *chosen]
     for name in set(DATASET_NAMES) & set(datasets):
         load_dataset(name)  # raises now, not after minutes, where a file is missing
-    path, tasks = options.results, [(d, n) for n in range(options.splits) for d in datasets]
+    path, tasks = options.results, product(range(options.splits), options.groups, datasets)
     path.parent.mkdir(parents=True, exist_ok=True)
     done = set()
     if path.is_file():
-        done = set(pd.read_csv(path)[["dataset", "split"]].itertuples(index=False, name=None))
-    calls = [delayed(one_split)(*task, options.rows) for task in tasks if task not in done]
+        done = set(
+            pd.read_csv(path)[["split", "group", "dataset"]].itertuples(index=False, name=None)
+        )
+    missing = [task for task in tasks if task not in done]
+    calls = [delayed(one_split)(name, n, group, options.rows) for n, group, name in missing]
     for found in Parallel(n_jobs=options.jobs, return_as="generator_unordered")(calls):
         pd.DataFrame(found).to_csv(path, mode="a", index=False, header=not path.is_file())
         print(found[0]["dataset"], found[0]["split"], flush=True)
-    results = pd.read_csv(path)
-    is_wanted = [
-        task in set(tasks) for task in zip(results["dataset"], results["split"], strict=True)
-    ]
-    text = summary(results[is_wanted], options.rows)
+    text = summary(pd.read_csv(path), options.rows)
     print(text)
     if options.write:
         options.write.write_text(text)
