@@ -12,7 +12,7 @@ SOURCES = $(wildcard src/skliquid/native/*/*.cpp src/skliquid/native/*/*.hpp)
 
 .PHONY: help test test-coverage test-docs test-oldest test-sanitized test-slow build debug check format reproduce reproduce-full docs clean \
 	bench bench-start bench-trees bench-accuracy bench-contribution bench-choices bench-drift bench-streams bench-files \
-	bench-cluster bench-frames bench-large bench-model-files bench-onnx bench-replay bench-scale bench-tabular mutants replay-page stress
+	bench-cluster bench-frames bench-large bench-model-files bench-onnx bench-replay bench-scale bench-tabular bench-weights mutants replay-page stress
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -109,6 +109,11 @@ bench-onnx: $(VENV)/installed  ## ONNX models: rows per second and size beside o
 bench-choices: $(VENV)/installed  ## do optional mechanisms, schedules and vote weights pay? In some ten minutes
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/choices.py
+
+bench-weights: $(VENV)/installed  ## vote weights in the default ensemble and in pruned forests, in half an hour or so; goes on where it was stopped
+	$(INSTALL) --editable '.[bench]'
+	$(BIN)/python benchmarks/vote_weights.py --groups default --splits 4
+	$(BIN)/python benchmarks/vote_weights.py --groups forests --splits 2 --write docs/results/vote_weights.md
 
 bench-drift: $(VENV)/installed  ## streams with concept drift, against river's forests, in a quarter of an hour
 	$(INSTALL) --editable '.[bench]'

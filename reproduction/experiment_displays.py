@@ -8,7 +8,13 @@ from typing import NamedTuple
 
 from matplotlib.figure import Figure
 
-from reproduction import paper_diagrams, paper_figures, result_tables, variations
+from reproduction import (
+    paper_diagrams,
+    paper_figures,
+    result_tables,
+    variations,
+    weight_displays,
+)
 from reproduction.experiment import Experiment
 from reproduction.result_figures import MEASURES, results_figure
 from reproduction.result_tables import TITLES, Table
@@ -74,6 +80,20 @@ def _variations(experiment: Experiment, results: Results) -> Display:
         yield Picture(caption, f"{experiment.name}_{experiment.measure}", figure)
 
 
+def _weights(experiment: Experiment, results: Results) -> Display:
+    caption = "Mean accuracy over datasets, by mechanism and vote weights."
+    figure = weight_displays.mechanism_figure(results)
+    yield Picture(caption, f"{experiment.name}_mechanisms", figure)
+    yield weight_displays.summary_table(experiment, results)
+    caption = (
+        "Accuracy less that of one vote each, mean over the mechanisms that choose; bars are two "
+        "standard errors to each side."
+    )
+    figure = weight_displays.dataset_figure(results)
+    yield Picture(caption, f"{experiment.name}_datasets", figure)
+    yield weight_displays.value_table(experiment, results)
+
+
 DISPLAYS: dict[str, Callable[[Experiment, Results], Display]] = {
     "diagrams": _diagrams,
     "harmful_states": lambda experiment, _: [result_tables.harmful_states_table(experiment)],
@@ -83,6 +103,7 @@ DISPLAYS: dict[str, Callable[[Experiment, Results], Display]] = {
     "curves": _curves,
     "results": _results,
     "variations": _variations,
+    "weights": _weights,
 }
 
 

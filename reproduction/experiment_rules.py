@@ -51,7 +51,7 @@ _METHOD_RULES = {
     "delegation_rate": _SHARE,
     "estimator": _one_of(ESTIMATORS),
     "competence": _one_of(("contribution", "prequential", "training")),
-    **dict.fromkeys(("goes_on", "final_fit", "curves"), _FLAG),
+    **dict.fromkeys(("goes_on", "final_fit", "curves", "other_weights"), _FLAG),
     "features_per_voter": _Rule(
         'a whole number above zero, a share between 0 and 1, or "all"',
         lambda value: value == "all" or _COUNT.holds(value) or _RATE.holds(value),
@@ -83,7 +83,7 @@ _OPTION_RULES: dict[str, dict[str, _Rule]] = {
     "diagrams": {"accuracy": _MATRIX, "n_final": _COUNT},
 }
 WITHOUT_TRIALS = tuple(_OPTION_RULES)
-_WITH_TRIALS = ("search", "curves", "results", "variations")
+_WITH_TRIALS = ("search", "curves", "results", "variations", "weights")
 _COMMON_RULES = {
     "title": _TEXT,
     "kind": _one_of((*WITHOUT_TRIALS, *_WITH_TRIALS)),
@@ -107,7 +107,12 @@ _VARIATION_RULES = {
     "vary": _list_of(f"a list of parameters, of {_VARIED}", _one_of(VARIATIONS)),
     "measure": _one_of(("accuracy", "cost")),
 }
-_NEEDED_PARTS = {"search": "final_fit", "curves": "curves", "cost": "final_fit"}
+_NEEDED_PARTS = {
+    "search": "final_fit",
+    "curves": "curves",
+    "cost": "final_fit",
+    "weights": "other_weights",
+}
 """The part of training that an experiment needs, by its kind or its measure."""
 
 Content = Mapping[str, Any]
@@ -179,6 +184,10 @@ def method_conditions(method: Content) -> Iterator[Condition]:
     mechanism, n_voters, n_final = (method[k] for k in ("mechanism", "n_estimators", "n_final"))
     divides = MECHANISMS["proportional_weighted"].probability  # by a weight that may be zero
     is_divided = mechanism_named(mechanism).probability is divides
+    scores_one_pass = not method.get("final_fit", True)
+    rule = "leave out the final fit where it has other_weights, which are for votes after one pass"
+    is_possible = scores_one_pass or not method.get("other_weights", False)
+    yield is_possible, rule, True, "Set final_fit = false"
     is_possible = not (is_divided and method.get("weight_of") == "candidate")
     rule = "compare the weight of gurus in mechanisms that divide by it, or are revocable"
     yield is_possible, rule, mechanism, "Leave out weight_of"
@@ -195,7 +204,7 @@ def joint_conditions(content: Content, methods: Methods) -> Iterator[Condition]:
     rule = "have methods that differ by more than their labels"
     for k, method in enumerate(methods):
         yield method not in methods[:k], rule, method, "Leave one of the two out"
-        is_liquid = method["method"] == "liquid" or kind not in ("curves", "search")
+        is_liquid = method["method"] == "liquid" or kind not in ("curves", "search", "weights")
         yield is_liquid, f"have liquid methods only in {kind}", method, "Leave it out"
     if shown := _NEEDED_PARTS.get(content.get("measure", kind)):
         is_there = all(_has(method, shown, content["protocols"]) for method in methods)
@@ -209,8 +218,9 @@ def joint_conditions(content: Content, methods: Methods) -> Iterator[Condition]:
 def _has(method: Content, part: str, protocols: Sequence[str]) -> bool:
     """Return whether training has a final fit, or records curves, as ``liquid`` decides."""
     goes_on = method.get("goes_on", any(PROTOCOLS[name].goes_on for name in protocols))
-    is_default = part == "final_fit" or not (goes_on and method.get("final_fit", True))
-    return bool(method.get(part, is_default))
+    has_curves = not (goes_on and method.get("final_fit", True))
+    defaults = {"final_fit": True, "curves": has_curves, "other_weights": False}
+    return bool(method.get(part, defaults[part]))
 
 
 def _search_conditions(content: Content, methods: Methods) -> Iterator[Condition]:
@@ -243,4 +253,16 @@ def _variation_conditions(content: Content, methods: Methods) -> Iterator[Condit
     yield is_possible, "have direct, to which costs are relative", None, "Add it"
 
 
-_KIND_CONDITIONS = {"search": _search_conditions, "variations": _variation_conditions}
+def _weight_conditions(_: Content, methods: Methods) -> Iterator[Condition]:
+    """Yield the condition that mechanism and setting name a method."""
+    names = ("mechanism", *AXES[:2])
+    cells = {tuple(map(method.get, names)) for method in methods}
+    rule = f"have methods that differ in {', '.join(names)}"
+    yield len(cells) == len(methods), rule, methods[0], "Put the others into another file"
+
+
+_KIND_CONDITIONS = {
+    "search": _search_conditions,
+    "variations": _variation_conditions,
+    "weights": _weight_conditions,
+}

@@ -13,6 +13,7 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.linear_model import SGDClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from reproduction.mixture_weights import Votes, likelihoods_of_votes, mixture_weights
 from reproduction.protocols import Floats, Halves, Labels, Protocol
 from reproduction.real_adaboost import RealAdaBoost
 from skliquid import LiquidEnsembleClassifier, TrainingRecord, as_mechanism
@@ -35,8 +36,9 @@ def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int
     """Return the scores and costs of a delegating ensemble.
 
     Besides the ensemble's parameters, ``method`` may have ``goes_on`` and the ``VARIATIONS``, which
-    override the protocol; ``final_fit``, false to leave it out; and ``curves``, whether to record
-    the accuracy on the test half during training. By default it is recorded, unless voters continue
+    override the protocol; ``final_fit``, false to leave it out; ``other_weights``, whether to score
+    the representatives by other vote weights after one pass; and ``curves``, whether to record the
+    accuracy on the test half during training. By default it is recorded, unless voters continue
     after the last delegation and a final fit follows.
     """
     rules, is_finished = protocol.varied(method), method.get("final_fit", True)
@@ -49,6 +51,8 @@ def liquid(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int
     result = {"accuracy_one_pass": ensemble.record_[-1].eval_accuracy}
     if not ensemble.final_fit:
         result = _scores(ensemble.predict(halves.X_test), halves, "one_pass")
+        if method.get("other_weights", False):
+            result |= _scores_by_weights(ensemble, halves)
         if is_finished:
             ensemble.refit(X, y)
     if is_finished:
@@ -74,22 +78,66 @@ def _ensemble(method: dict[str, Any], rules: Protocol, seed: int) -> LiquidEnsem
         voting="hard",
         max_features=1.0 if sees_all else rules.features_per_voter,
         final_fit=method.get("final_fit", True) and not rules.goes_on,
-        pool=_LinearVoters(rules.stopping_rule) if estimator == "sgd" else "auto",
+        pool=_Voters(
+            "linear" if estimator == "sgd" else "auto",
+            rules.stopping_rule,
+            keeps_votes=method.get("other_weights", False),
+        ),
         random_state=seed,
     )
 
 
-@dataclass(frozen=True)
-class _LinearVoters:
-    """The linear pool, if given with the stopping rule of another version of scikit-learn."""
+@dataclass
+class _Voters:
+    """Voters in a pool: how it stops a final fit, and whether it keeps votes before training.
 
+    ``stopping_rule`` may be that of another version of scikit-learn.
+    """
+
+    name: str
     stopping_rule: str | None
+    keeps_votes: bool = False
+    pool: Any = None  # the last one made
 
     def pool_for(self, spec: VoterSpec, classes: NDArray[Any], n_jobs: int | None) -> VoterPool:
-        pool = pool_for("linear", spec, classes, n_jobs)
-        if self.stopping_rule and isinstance(pool, LinearPool):
-            pool.stopping_rule = self.stopping_rule
-        return pool
+        self.pool = pool_for(self.name, spec, classes, n_jobs)
+        if self.stopping_rule and isinstance(self.pool, LinearPool):
+            self.pool.stopping_rule = self.stopping_rule
+        if self.keeps_votes:
+            self.pool = _VotesKept(self.pool)
+        return self.pool
+
+
+class _VotesKept(VoterPool):
+    """A pool that keeps the votes on each increment but the first, from before training on it."""
+
+    def __init__(self, pool: VoterPool):
+        self.pool, self.kept, self.is_trained = pool, list[tuple[Labels, Votes, Labels]](), False
+
+    def train(self, voters: Labels, rows: Any) -> int:
+        if self.is_trained:
+            self.kept.append((voters, self.pool.vote(voters, rows.X), rows.y))
+        self.is_trained = True
+        return self.pool.train(voters, rows)
+
+    def finish(self, voters: Labels, rows: Any, max_passes: int | None = None) -> int:
+        return self.pool.finish(voters, rows, max_passes)
+
+    def vote(self, voters: Labels, X: Any) -> Votes:
+        return self.pool.vote(voters, X)
+
+    def probabilities(self, voters: Labels, X: Any) -> Floats:
+        return self.pool.probabilities(voters, X)
+
+    def estimators(self, voters: Labels) -> list[Any]:
+        return self.pool.estimators(voters)
+
+    def votes_before_training(self, voters: Labels) -> tuple[Votes, Labels]:
+        """Return the votes of voters that trained on all increments, and the labels."""
+        if not self.kept:
+            return np.zeros((len(voters), 0), dtype=np.intp), np.zeros(0, dtype=np.intp)
+        votes = [kept[trained.searchsorted(voters)] for trained, kept, _ in self.kept]
+        return np.concatenate(votes, axis=1), np.concatenate([y for _, _, y in self.kept])
 
 
 def _rows_until_delegation_ends(
@@ -102,6 +150,41 @@ def _rows_until_delegation_ends(
     n_rows = max(n_increments, 1) * ensemble.increment_size  # at least one increment to learn from
     rows = np.random.default_rng(seed).permutation(len(y))[:n_rows]
     return X[rows], y[rows]
+
+
+def _scores_by_weights(ensemble: LiquidEnsembleClassifier, halves: Halves) -> Result:
+    """Return the scores of the representatives by other vote weights, and their minimum majority.
+
+    ``fitted`` are mixture weights for the votes before training, halfway to equal votes, and
+    ``hindsight`` those of maximum likelihood on the test half itself. ``ties`` is the share of rows
+    on which one vote each leaves a tie, which goes to the first class.
+    """
+    pool, n_classes = ensemble.pool.pool, halves.n_classes
+    voters, mechanism = ensemble.delegation_graph_.representatives, ensemble.mechanism
+    earlier, y = pool.votes_before_training(voters)
+    tested = pool.vote(voters, halves.X_test)
+    fitted = _fitted(earlier, y, n_classes, strength=1)
+    hindsight = _fitted(tested, halves.y_test, n_classes, strength=0)
+    weights: dict[str, Any] = {"equal": "equal", "log_odds": "log_odds"}
+    weights |= {"fitted": lambda *_: fitted, "hindsight": lambda *_: hindsight}
+    counts = np.sort([(tested == k).sum(axis=0) for k in range(n_classes)], axis=0)
+    result: Result = {"ties": float((counts[-1] == counts[-2]).mean())}
+    for name, own in weights.items():
+        ensemble.mechanism = as_mechanism(mechanism, vote_weights=own)
+        result |= _scores(ensemble.predict(halves.X_test), halves, f"one_pass_{name}")
+        result[f"minimum_majority_{name}"] = _minimum_majority(ensemble.vote_weights_)
+    ensemble.mechanism = mechanism
+    return result
+
+
+def _fitted(votes: Votes, y: Labels, n_classes: int, strength: float) -> Floats:
+    return mixture_weights(likelihoods_of_votes(votes, y, n_classes), strength)
+
+
+def _minimum_majority(weights: NDArray[Any]) -> int:
+    """Return how many voters hold more than half of the weight, at least."""
+    held = np.cumsum(np.sort(weights)[::-1])
+    return int((2 * held <= held[-1]).sum()) + 1
 
 
 def adaboost(method: dict[str, Any], halves: Halves, protocol: Protocol, seed: int) -> Result:

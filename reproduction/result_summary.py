@@ -24,6 +24,7 @@ from reproduction.trial_statistics import (
     trials_per_method,
 )
 from reproduction.variations import nearest_variations
+from reproduction.weight_displays import weight_findings
 
 _PUBLISHED_TRIALS = 50  # behind each mean of the paper
 _ENOUGH_TRIALS = 10
@@ -310,4 +311,5 @@ _FINDINGS: dict[str, Callable[[Experiment, Results], Iterator[str]]] = {
     "curves": _curves_findings,
     "search": _search_findings,
     "variations": _variations_findings,
+    "weights": weight_findings,
 }

@@ -22,7 +22,10 @@ from skliquid.datasets.catalogue import CATALOGUE
 
 _libraries = cache(ThreadpoolController)  # searching for them takes longer than some trials
 _UNRELATED = ("cli", "cluster", "datasets", "html", "plotting", "streams")
-_RELATED = ("methods.py", "own_table.py", "protocols.py", "real_adaboost.py", "trial.py")
+_RELATED = (
+    *("methods.py", "mixture_weights.py", "own_table.py"),
+    *("protocols.py", "real_adaboost.py", "trial.py"),
+)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def comparisons(experiment: Experiment, results: Results) -> pd.DataFrame:
 
     def key(trial: Trial) -> tuple[Any, ...]:
         levels = tuple(trial.method[name] for name in experiment.vary)
-        return trial.data, _setting(trial.method), levels, label_of(trial.method)
+        return trial.data, setting_of(trial.method), levels, label_of(trial.method)
 
     rows, direct, measure = [], LABELS["direct"], experiment.measure
     for (dataset, setting, levels, label), measures in estimates(results, key, direct).items():
@@ -118,7 +118,7 @@ def _summary_cells(part: pd.DataFrame) -> list[str]:
     return [number_text(distance, digits=4), f"{n_within} of {n_known}" if n_known else EMPTY]
 
 
-def _setting(method: Mapping[str, Any]) -> str:
+def setting_of(method: Mapping[str, Any]) -> str:
     """Return increment size and delegation rate in words, or an empty text for AdaBoost."""
     if method["method"] != "liquid":
         return ""

@@ -21,6 +21,7 @@ BEYOND = {
     "weight_that_max_compares",
     "boosting_algorithm",
     "stopping_rule",
+    "what_weights_are_worth",
 }
 
 

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from reproduction.experiment_displays import DISPLAYS, Picture
+from reproduction.tests import test_weight_displays
 from reproduction.tests.small_results import (
     as_published,
     experiment_named,
@@ -30,13 +31,17 @@ def variations(n_trials):
     return experiment, variation_results(experiment, lambda _: 0.6, n_trials=n_trials)
 
 
+def weights(n_trials):
+    return test_weight_displays.MINE, test_weight_displays.results(n_trials, datasets=["heart"])
+
+
 def results(n_trials):
     return as_published("comparison", n_trials=n_trials)
 
 
 @pytest.mark.parametrize("dataset", ["heart", "data/own.csv"])
 @pytest.mark.parametrize("n_trials", [1, 2])
-@pytest.mark.parametrize("make", [results, curves, search, variations])
+@pytest.mark.parametrize("make", [results, curves, search, variations, weights])
 def test_one_dataset_with_few_trials_has_a_figure(make, n_trials, dataset):
     experiment, found = make(n_trials)
     found = [(replace(trial, dataset=dataset), values) for trial, values in found]

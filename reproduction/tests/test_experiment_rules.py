@@ -99,6 +99,7 @@ def test_mistakes_in_a_line_are_named(tmp_path, line, words):
         ({"competence": "foo"}, "must give competence as one of .*: got 'foo'"),
         ({"curves": 0}, "must give curves as true or false: got 0"),
         ({"n_final": [4, 21]}, "must give n_final as no more than n_estimators, 20: got 21"),
+        ({"other_weights": True}, "must leave out the final fit where it has other_weights"),
     ],
 )
 def test_mistakes_in_a_method_are_named(spec, changes, words):
@@ -141,6 +142,13 @@ def test_equal_methods_are_refused(spec, methods):
             "must have the final_fit that it shows: got False",
         ),
         ("search", TRIANGLE | {"n_final": [3, 4]}, "methods in a search that differ only in mech"),
+        ("weights", BOOSTED, "must have liquid methods only in weights"),
+        ("weights", SMALL, "must have the other_weights that it shows: got False. Set other_w"),
+        (
+            "weights",
+            SMALL | {"other_weights": True, "final_fit": False, "n_final": [3, 4]},
+            "must have methods that differ in mechanism, increment_size, delegation_rate",
+        ),
         ("search", TRIANGLE, r"must give a slice.*got None. Choose one of \[0, 1, 2, 3\]"),
     ],
 )

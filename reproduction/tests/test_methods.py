@@ -5,10 +5,14 @@ import pytest
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 
+from reproduction import methods
 from reproduction.methods import _scores, run
+from reproduction.mixture_weights import likelihoods_of_votes
 from reproduction.protocols import PROTOCOLS, Halves, halves
 from reproduction.tests.small_results import SMALL
-from skliquid import LiquidEnsembleClassifier
+from skliquid import LiquidEnsembleClassifier, as_mechanism
+from skliquid.delegation.rows import Rows
+from skliquid.delegation.votes import minimum_majority
 from skliquid.mechanisms import Rounded
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -194,3 +198,96 @@ def test_trees_are_boosted_by_the_algorithm_that_the_rules_name():
     assert named["SAMME"] != named["SAMME.R"]
     assert run(method, data, PROTOCOLS["paper"], 3)["accuracy_final"] == named["SAMME.R"]
     assert run(method, data, PROTOCOLS["ours"], 3)["accuracy_final"] == named["SAMME"]
+
+
+OTHER = SMALL | {"final_fit": False, "other_weights": True}
+
+
+def test_other_weights_are_those_of_the_same_training():
+    data = halves("ionosphere", None, "paper", 1)
+    alone = run(OTHER | {"other_weights": False}, data, PROTOCOLS["paper"], 3)
+    result = run(OTHER, data, PROTOCOLS["paper"], 3)
+    assert {name: result[name] for name in alone} | {"seconds": 0} == alone | {"seconds": 0}
+    settings = {
+        "n_estimators": 20,
+        "n_final": 4,
+        "increment_size": 20,
+        "delegation_rate": Rounded(0.3, "floor"),
+        "final_fit": False,
+        "random_state": 3,
+    }
+    for weights in ("equal", "log_odds"):
+        ensemble = LiquidEnsembleClassifier.as_in_the_paper(**settings)
+        mechanism = as_mechanism(ensemble.mechanism, vote_weights=weights)
+        ensemble.set_params(mechanism=mechanism).fit(data.X_train, data.y_train)
+        score = ensemble.score(data.X_test, data.y_test)
+        assert result[f"accuracy_one_pass_{weights}"] == score
+        majority = minimum_majority(ensemble.vote_weights_)
+        assert result[f"minimum_majority_{weights}"] == majority
+
+
+def test_weights_are_fitted_to_votes_from_before_training(monkeypatch):
+    data = halves("ionosphere", None, "paper", 1)
+    asked = []
+
+    def remember(votes, y, n_classes):
+        asked.append((votes, y))
+        return likelihoods_of_votes(votes, y, n_classes)
+
+    monkeypatch.setattr(methods, "likelihoods_of_votes", remember)
+    run(OTHER, data, PROTOCOLS["paper"], 3)
+    (before, y), (tested, y_test) = asked
+    ensemble = LiquidEnsembleClassifier.as_in_the_paper(
+        n_estimators=20,
+        n_final=4,
+        increment_size=20,
+        delegation_rate=Rounded(0.3, "floor"),
+        final_fit=False,
+        random_state=3,
+    ).fit(data.X_train, data.y_train)
+    rows = np.concatenate([increment.rows for increment in ensemble.record_])
+    np.testing.assert_array_equal(y, data.y_train[rows[20:]])  # the first has no votes before
+    np.testing.assert_array_equal(y_test, data.y_test)
+    assert before.shape == (len(ensemble.estimators_), len(rows) - 20)
+    shares = (tested == data.y_test).mean(axis=1)
+    pairs = zip(ensemble.estimators_, ensemble.estimators_features_, strict=True)
+    expected = [voter.score(data.X_test[:, seen], data.y_test) for voter, seen in pairs]
+    np.testing.assert_allclose(shares, expected)
+
+
+class Counting:
+    """A pool whose votes are the number of increments that it has trained on."""
+
+    n_trained = 0
+
+    def train(self, voters, rows):
+        self.n_trained += 1
+        return len(voters)
+
+    def vote(self, voters, X):
+        return np.full((len(voters), len(X)), self.n_trained)
+
+
+def test_votes_are_kept_from_before_training():
+    pool = methods._VotesKept(Counting())
+    for t in range(3):
+        increment = Rows(np.zeros((t + 2, 1)), np.full(t + 2, 7 + t))
+        assert pool.train(np.arange(5 - t), increment) == 5 - t
+    votes, y = pool.votes_before_training(np.array([0, 2]))
+    assert votes.tolist() == [[1, 1, 1, 2, 2, 2, 2]] * 2
+    assert y.tolist() == [8, 8, 8, 9, 9, 9, 9]
+
+
+def test_weights_are_equal_where_no_votes_were_given_before_training():
+    data = halves("heart", None, "paper", 1)
+    result = run(OTHER | {"increment_size": 135, "n_final": 20}, data, PROTOCOLS["paper"], 3)
+    assert result["n_increments"] == 1
+    assert result["accuracy_one_pass_fitted"] == result["accuracy_one_pass_equal"]
+
+
+def test_ties_of_equal_votes_are_counted():
+    data = halves("ionosphere", None, "paper", 1)
+    pair = run(OTHER | {"n_estimators": 2, "n_final": 2}, data, PROTOCOLS["paper"], 3)
+    alone = run(OTHER | {"n_estimators": 1, "n_final": 1}, data, PROTOCOLS["paper"], 3)
+    assert 0 < pair["ties"] < 1
+    assert alone["ties"] == 0
