@@ -27,6 +27,7 @@ from skliquid.delegation.graph import DelegationGraph
 from skliquid.delegation.increments import slices
 from skliquid.delegation.record import INCREMENTS_KEPT, TrainingRecord, VoterDescription
 from skliquid.delegation.rows import Rows
+from skliquid.delegation.storable import storable
 from skliquid.diversity import final_step
 from skliquid.fitted.fitted_votes import (
     DELEGATION_PARAMETERS,
@@ -35,6 +36,7 @@ from skliquid.fitted.fitted_votes import (
     Group,
     check_can_continue,
 )
+from skliquid.fitted.stored_pruned import StoredPruned
 from skliquid.mechanisms import MECHANISMS, FastestLearners, Sizes, as_mechanism
 from skliquid.pools import FittedPool, FittedVoter
 from skliquid.pruning_methods import PRUNING_METHODS, as_pruning_method, checked_votes
@@ -73,6 +75,7 @@ _CANNOT_BE_FITTED = (
 )
 
 
+@storable
 class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
     """A weighted ensemble of voters that were fitted elsewhere: what :func:`prune` returns.
 
@@ -99,6 +102,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         **DELEGATION_PARAMETERS,
         "method": [one_of(["delegation", *PRUNING_METHODS]), callable],
     }
+    stored_as = StoredPruned
     _way_to_fit = "call skliquid.prune"
     _votes: NDArray[Any] | None = None  # of all voters, by a method other than delegation
 
@@ -339,6 +343,17 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
     def voters(self) -> tuple[list[FittedVoter], NDArray[Any]]:
         """Return the representatives, each with how to ask for its predictions, and the classes."""
         return self._pool.voters(self.chosen_), self.classes_
+
+    def to_stored(self) -> StoredPruned:
+        """Return the parameters, the voters and the state of pruning, for model files."""
+        return StoredPruned.of(self)
+
+    @classmethod
+    def from_stored(cls, stored: StoredPruned) -> Self:
+        """Return an ensemble from a model file."""
+        ensemble = cls(**stored.params)
+        stored.restore(ensemble)
+        return ensemble
 
     def __sklearn_tags__(self) -> Tags:
         fitted = self._fitted
