@@ -12,7 +12,8 @@ SOURCES = $(wildcard src/skliquid/native/*/*.cpp src/skliquid/native/*/*.hpp)
 
 .PHONY: help test test-coverage test-docs test-oldest test-sanitized test-slow build debug check format reproduce reproduce-full docs clean \
 	bench bench-start bench-trees bench-accuracy bench-contribution bench-choices bench-drift bench-streams bench-files \
-	bench-cluster bench-frames bench-large bench-model-files bench-onnx bench-replay bench-scale bench-tabular bench-weights mutants replay-page stress
+	bench-cluster bench-frames bench-large bench-model-files bench-onnx bench-pruning bench-replay bench-scale bench-tabular \
+	bench-weights mutants replay-page stress
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -93,6 +94,10 @@ bench-frames: $(VENV)/installed  ## data frames with categories: speed against L
 bench-contribution: $(VENV)/installed  ## delegation by contribution, by own accuracy and at random, in half an hour or so
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/contribution.py --jobs 2 --write docs/results/contribution.md
+
+bench-pruning: $(VENV)/installed  ## delegation beside classical pruning methods, in a quarter of an hour; goes on where it was stopped
+	$(INSTALL) --editable '.[bench]'
+	$(BIN)/python benchmarks/pruning.py --write docs/results/pruning.md --figure docs/images/pruning.svg
 
 bench-tabular: $(VENV)/installed  ## encoders of tables, ours and skrub's, in a quarter of an hour
 	$(INSTALL) --editable '.[bench]'

@@ -14,15 +14,18 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 from sklearn.base import clone
-from sklearn.linear_model import SGDClassifier
+from sklearn.ensemble import BaggingClassifier
+from sklearn.linear_model import LogisticRegression, SGDClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 from skliquid import (
     LiquidEnsembleClassifier,
     ModelFileError,
     TableEncoder,
     load,
+    prune,
     save,
     train_on,
 )
@@ -72,7 +75,14 @@ def references(folder: Path) -> dict[str, Reference]:
     wide = scipy.sparse.random(200, 5_100, density=0.01, random_state=0, format="csr")
     paper = LiquidEnsembleClassifier.as_in_the_paper(n_estimators=20, n_final=4, random_state=0)
     scaled = make_pipeline(StandardScaler(), LiquidEnsembleClassifier(SGDClassifier(), **small))
+    trees = [DecisionTreeClassifier(max_depth=4, random_state=k) for k in range(4)]
+    linear = [make_pipeline(StandardScaler(), LogisticRegression(C=c)) for c in (0.1, 1.0)]
+    voters = [one.fit(X[k::6], y[k::6] > 0) for k, one in enumerate([*trees, *linear])]
+    subspaces = BaggingClassifier(n_estimators=9, max_features=0.5, random_state=0)
+    bagging = subspaces.fit(np.where(X > 2, np.nan, X), y)
     models = {
+        "pruned list": (prune(voters, X, y > 0, n_final=5, random_state=0), X),
+        "pruned bagging": (prune(bagging, X, y, n_final=3, method="l1", random_state=0), X),
         "default": (LiquidEnsembleClassifier(**small).fit(X, y > 0), X),
         "classes": (LiquidEnsembleClassifier(**small, bootstrap=True).fit(X, y), X),
         "stream": (stream, X),
@@ -199,7 +209,8 @@ def _in_array(_: bytes, content: Content, rng: np.random.Generator) -> bytes:
     k = rng.integers(len(arrays))
     array, change = arrays[k], rng.integers(6)
     if change == 0:
-        arrays[k] = array.astype(rng.choice(["<f8", "<f4", "<i8", "<u4", "|u1", "|b1"]))
+        with np.errstate(invalid="ignore"):
+            arrays[k] = array.astype(rng.choice(["<f8", "<f4", "<i8", "<u4", "|u1", "|b1"]))
     elif change == 1:
         arrays[k] = array[..., :-1] if array.ndim else np.zeros(3)
     elif change == 2:

@@ -1,5 +1,6 @@
 import copy
 import pickle
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from sklearn.ensemble import (
     BaggingClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
     StackingClassifier,
@@ -28,14 +30,21 @@ from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCo
 from sklearn.multioutput import ClassifierChain, MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
-from skliquid import DelegationGraph, LiquidEnsembleClassifier, TrainingRecord, prune
+from skliquid import (
+    DelegationGraph,
+    LiquidEnsembleClassifier,
+    TableEncoder,
+    TrainingRecord,
+    prune,
+)
 from skliquid.mechanisms import MECHANISMS, FastestLearners, revocable
 from skliquid.pruned import PrunedEnsemble, fitted_voters, known_features
+from skliquid.pruning_methods import PRUNING_METHODS
 
 NAMES = np.array(["benign", "malign"])
 
@@ -45,6 +54,15 @@ def halves(binary):
     X, y = binary
     return (X[:300], NAMES[y[:300]]), (X[300:], NAMES[y[300:]])
 
+
+BOOSTED = [
+    GradientBoostingClassifier(n_estimators=3),
+    HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=2),
+]
+with suppress(ImportError):
+    from lightgbm import LGBMClassifier
+
+    BOOSTED.append(LGBMClassifier(n_estimators=5, min_child_samples=2, n_jobs=1, verbose=-1))
 
 ENSEMBLES = {
     "bagging": BaggingClassifier(DecisionTreeClassifier(max_depth=3), 30, random_state=0),
@@ -399,6 +417,133 @@ def test_what_cannot_be_rows_is_refused(halves, rows):
         pruned.predict(rows)
 
 
+# Methods other than delegation
+
+
+@pytest.mark.parametrize("voting", ["soft", "hard"])
+@pytest.mark.parametrize("method", PRUNING_METHODS)
+def test_a_method_chooses_voters_and_votes(halves, method, voting):
+    train, (X, y) = halves
+    whole = ENSEMBLES["forest"].fit(*train)
+    small = prune(whole, X, y, n_final=5, method=method, voting=voting, random_state=0)
+    assert 1 <= len(small.estimators_) <= 5
+    assert all(
+        small.estimators_[k] is whole.estimators_[voter] for k, voter in enumerate(small.chosen_)
+    )
+    assert small.score(X, y) > 0.9
+    assert len(small.estimator_weights_) == len(small.estimators_)
+    assert len(small.feature_importances_) == 30
+    answers = {"soft": "predict_proba", "hard": "predict"}[voting]
+    each = np.array([getattr(voter, answers)(X) for voter in small.estimators_])
+    each = each if voting == "soft" else np.eye(2)[each.astype(int)]
+    mean = np.average(each, axis=0, weights=small.estimator_weights_)
+    if voting == "soft":  # with a further vote that is equal for all classes, and a temperature
+        n = len(small.estimators_)
+        mean = ((n * mean + 0.5) / (n + 1)) ** (1 / small.temperature_)
+        mean /= mean.sum(axis=1, keepdims=True)
+    assert np.allclose(small.predict_proba(X), mean)
+    again = prune(whole, X, y, n_final=5, method=method, voting=voting, random_state=0)
+    assert np.array_equal(again.predict_proba(X), small.predict_proba(X))
+
+
+def test_methods_get_the_answers_of_all_voters_and_the_labels(halves):
+    train, (X, y) = halves
+    whole, seen = ENSEMBLES["forest"].fit(*train), []
+
+    def spy(probabilities, labels, n_final):
+        seen.extend([probabilities, labels, n_final])
+        return np.arange(30) == 7
+
+    small = prune(whole, X, y, n_final=3, method=spy, random_state=0)
+    (voter,) = small.chosen_
+    assert np.array_equal(seen[0][7], whole.estimators_[voter].predict_proba(X))
+    assert np.array_equal(NAMES[seen[1]], y)
+    assert seen[2] == 3
+    assert prune(small, X, y, n_final=1).estimators_ == small.estimators_
+
+
+def test_ties_are_broken_at_random(halves):
+    train, prune_on = halves
+    same = [GaussianNB().fit(*train)] * 20
+    chosen = {
+        prune(same, *prune_on, n_final=1, method="reduced_error", random_state=k).chosen_[0]
+        for k in range(20)
+    }
+    assert len(chosen) > 5
+
+
+def test_graph_record_and_partial_fit_are_for_delegation(halves, pruned):
+    train, prune_on = halves
+    whole = ENSEMBLES["forest"].fit(*train)
+    small = prune(whole, *prune_on, n_final=3, method="kappa", random_state=0)
+    for name in ("delegation_graph_", "record_"):
+        with pytest.raises(AttributeError, match=f"{name} exists only with method='delegation'"):
+            getattr(small, name)
+    assert "Of 30 voters 3 were chosen by the method kappa." in small._repr_html_()
+    message = "method must be 'delegation' to continue pruning"
+    for ensemble in (small, small.set_params(method="delegation"), pruned.set_params(method="l1")):
+        with pytest.raises(ValueError, match=message):
+            ensemble.partial_fit(*prune_on)
+    assert np.array_equal(pickle.loads(pickle.dumps(small)).chosen_, small.chosen_)
+
+
+@pytest.mark.parametrize(
+    ("method", "error", "message"),
+    [
+        ("best", ValueError, "The 'method' parameter of PrunedEnsemble must be"),
+        (lambda p, y, n: np.ones(n), ValueError, "method must give one number for each of 30 vot"),
+        (lambda p, y, n: -np.ones(30), ValueError, "method must give finite numbers of zero or mo"),
+        (lambda p, y, n: np.zeros(30), ValueError, "method must give a positive number for some"),
+        (lambda p, y, n: np.ones(30), ValueError, "at most n_final=10 voters: got votes for 30"),
+    ],
+)
+def test_a_method_gives_votes_to_some_voters(halves, method, error, message):
+    train, prune_on = halves
+    with pytest.raises(error, match=message):
+        prune(ENSEMBLES["forest"].fit(*train), *prune_on, method=method)
+
+
+def test_only_delegation_chooses_the_number_of_voters(halves):
+    train, prune_on = halves
+    whole = ENSEMBLES["forest"].fit(*train)
+    with pytest.raises(
+        ValueError, match="n_final must be a number where method is not 'delegation"
+    ):
+        prune(whole, *prune_on, method="greedy", n_final="auto")
+
+
+def test_probabilities_of_the_pruned_group_are_calibrated_on_all_rows(halves):
+    train, (X, y) = halves
+    small = prune(ENSEMBLES["forest"].fit(*train), X, y, n_final=2, random_state=0)
+    mean = (2 * np.mean([one.predict_proba(X) for one in small.estimators_], axis=0) + 0.5) / 3
+    own = np.searchsorted(NAMES, y)
+
+    def log_loss(power):
+        powers = mean**power
+        return -np.log((powers / powers.sum(axis=1, keepdims=True))[np.arange(len(y)), own]).mean()
+
+    found = log_loss(1 / small.temperature_)
+    assert found < min(map(log_loss, np.geomspace(1 / 32, 4, 200))) + 1e-3
+    assert small.predict_proba(X).min() > 0
+
+
+@pytest.mark.parametrize("method", ["delegation", "drep"])
+def test_a_pipeline_is_pruned_at_its_end(frame, method):
+    X, y = frame
+    X = X.assign(kind=np.where(X["a"] > 0, "long", "short"))
+    steps = [("encode", TableEncoder()), ("forest", RandomForestClassifier(8, random_state=0))]
+    whole = Pipeline(steps).fit(X, y)
+    small = prune(whole, X, y, n_final=2, method=method, random_state=0)
+    assert small[0] is whole[0]
+    direct = prune(whole[1], whole[0].transform(X), y, n_final=2, method=method, random_state=0)
+    assert np.array_equal(small.predict_proba(X), direct.predict_proba(whole[0].transform(X)))
+    alone = Pipeline(steps[1:])
+    columns = X[["a", "b"]]
+    assert len(prune(alone.fit(columns, y), columns, y, n_final=3)[0].estimators_) == 3
+    with pytest.raises(NotFittedError):
+        prune(Pipeline([("forest", RandomForestClassifier())]), X, y)
+
+
 # Which ensembles have voters, and how these are asked for their predictions
 
 
@@ -427,7 +572,6 @@ def test_what_is_no_fitted_ensemble_is_refused(multiclass, ensemble, error, mess
         OneVsRestClassifier(GaussianNB()),
         OneVsOneClassifier(GaussianNB()),
         OutputCodeClassifier(GaussianNB(), random_state=0),
-        GradientBoostingClassifier(n_estimators=2),
         StackingClassifier([("bayes", GaussianNB())], cv=2),
         RandomForestRegressor(2),
     ],
@@ -436,6 +580,19 @@ def test_ensembles_whose_members_do_not_vote_are_refused(multiclass, ensemble):
     message = f"got {type(ensemble).__name__}, whose members need not vote"
     with pytest.raises(TypeError, match=message):
         prune(ensemble.fit(*multiclass), *multiclass)
+
+
+@pytest.mark.parametrize("boosted", BOOSTED, ids=lambda boosted: type(boosted).__name__)
+def test_stages_of_boosting_do_not_vote_but_boosted_models_in_a_list_do(multiclass, boosted):
+    X, y = multiclass
+    several = [clone(boosted).set_params(random_state=k).fit(X[k::4], y[k::4]) for k in range(4)]
+    message = f"the stages of {type(boosted).__name__} add up.* Give a list of several such models"
+    with pytest.raises(TypeError, match=message):
+        prune(several[0], X, y)
+    for method in ("delegation", "reduced_error"):
+        small = prune(several, X, y, n_final=2, method=method, random_state=0)
+        assert small.score(X, y) > 0.8
+        assert len(small.estimators_) == 2
 
 
 @pytest.mark.parametrize("wrapped", [ClassifierChain, MultiOutputClassifier])

@@ -30,6 +30,7 @@ Where to read:
 - ``help(skliquid.LiquidEnsembleClassifier)``: every parameter;
 - ``skliquid.presets``: every default, and why it is so;
 - ``skliquid.mechanisms``: who delegates, to whom, and how many at a time;
+- ``skliquid.pruning_methods``: classical ways to prune, beside delegation;
 - ``skliquid.datasets``: the paper's datasets; ``skliquid.theory``: the paper's formulas;
 - ``docs/how_it_is_built.md`` of the repository: the map of the source.
 """
@@ -47,6 +48,7 @@ _SUBMODULES = (
     "plotting",
     "pools",
     "presets",
+    "pruning_methods",
     "streams",
     "theory",
     "voters",

@@ -4,6 +4,7 @@ from skliquid import mechanisms as mechanisms
 from skliquid import plotting as plotting
 from skliquid import pools as pools
 from skliquid import presets as presets
+from skliquid import pruning_methods as pruning_methods
 from skliquid import streams as streams
 from skliquid import theory as theory
 from skliquid import voters as voters

@@ -14,24 +14,32 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     VotingClassifier,
 )
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, check_consistent_length, check_random_state, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skliquid import presets
-from skliquid.delegation.competence import as_measure
+from skliquid.delegation.arrays import Voters
+from skliquid.delegation.calibration import Calibration, GroupAnswers
+from skliquid.delegation.competence import as_measure, sample_of_rows
+from skliquid.delegation.graph import DelegationGraph
 from skliquid.delegation.increments import slices
-from skliquid.delegation.record import INCREMENTS_KEPT, VoterDescription
+from skliquid.delegation.record import INCREMENTS_KEPT, TrainingRecord, VoterDescription
 from skliquid.delegation.rows import Rows
+from skliquid.delegation.storable import storable
 from skliquid.diversity import final_step
 from skliquid.fitted.fitted_votes import (
     DELEGATION_PARAMETERS,
     Fitted,
     FittedVotes,
+    Group,
     check_can_continue,
 )
+from skliquid.fitted.stored_pruned import StoredPruned
 from skliquid.mechanisms import MECHANISMS, FastestLearners, Sizes, as_mechanism
 from skliquid.pools import FittedPool, FittedVoter
+from skliquid.pruning_methods import PRUNING_METHODS, as_pruning_method, checked_votes
 from skliquid.training import Rules, Training, train
 from skliquid.validation.data_types import (
     check_convertible_labels,
@@ -39,7 +47,7 @@ from skliquid.validation.data_types import (
     convertible_rows,
 )
 from skliquid.validation.input import check_classes, check_two_classes, encode
-from skliquid.validation.parameters import check_delegation, shared_tags
+from skliquid.validation.parameters import check_delegation, one_of, shared_tags
 
 _PREDICT_NUMBERS = (
     BaggingClassifier,
@@ -51,6 +59,14 @@ _PREDICT_NUMBERS = (
 
 _PREDICT_LABELS = (AdaBoostClassifier, FittedVotes)
 
+_BOOSTED = {
+    "CatBoostClassifier",
+    "GradientBoostingClassifier",
+    "HistGradientBoostingClassifier",
+    "LGBMClassifier",
+    "XGBClassifier",
+}
+"""Sums of trees, of several libraries."""
 
 _CANNOT_BE_FITTED = (
     "A pruned ensemble must not be cloned or fitted: its voters were fitted elsewhere. Call "
@@ -59,6 +75,7 @@ _CANNOT_BE_FITTED = (
 )
 
 
+@storable
 class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
     """A weighted ensemble of voters that were fitted elsewhere: what :func:`prune` returns.
 
@@ -67,7 +84,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
 
     Parameters
     ----------
-    n_final, mechanism, delegation_rate, increment_size, competence, voting, random_state
+    n_final, method, mechanism, delegation_rate, increment_size, competence, voting, random_state
         As in :func:`prune`.
 
     Attributes
@@ -75,16 +92,25 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
     classes_, n_features_in_, feature_names_in_, n_samples_seen_, estimators_, \
     estimators_features_, estimator_weights_, delegation_graph_, record_, temperature_, \
     training_cost_
-        As in :class:`~skliquid.LiquidEnsembleClassifier`.
+        As in :class:`~skliquid.LiquidEnsembleClassifier`. The graph and the record exist only after
+        delegation.
+    chosen_ : array of int
+        The positions of ``estimators_`` among the voters of the ensemble that was pruned.
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = DELEGATION_PARAMETERS
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **DELEGATION_PARAMETERS,
+        "method": [one_of(["delegation", *PRUNING_METHODS]), callable],
+    }
+    stored_as = StoredPruned
     _way_to_fit = "call skliquid.prune"
+    _votes: NDArray[Any] | None = None  # of all voters, by a method other than delegation
 
     def __init__(
         self,
         *,
         n_final: Any = 10,
+        method: Any = "delegation",
         mechanism: Any = "proportional_weighted",
         delegation_rate: Any = "auto",
         increment_size: Any = "auto",
@@ -93,6 +119,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         random_state: Any = None,
     ):
         self.n_final = n_final
+        self.method = method
         self.mechanism = mechanism
         self.delegation_rate = delegation_rate
         self.increment_size = increment_size
@@ -127,6 +154,11 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         training = self._ready()
         n_voters = training.graph.n_voters
         self._check_parameters(n_voters)
+        if self._votes is not None or self.method != "delegation":
+            raise ValueError(
+                "method must be 'delegation' to continue pruning, since other methods need all "
+                f"voters and rows at once: got {self.method!r}. Prune the ensemble again."
+            )
         check_classes(classes, self.classes_)
         rules = self._rules(None, n_voters, len(self.classes_))
         check_can_continue(training, rules, n_voters, self._fitted.kept)
@@ -148,18 +180,43 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         self._fitted = Fitted(classes, training=training, kept=training.graph.representatives)
         rows = self._check_rows(X, y)
         check_two_classes(classes[rows.y])
-        cuts = presets.increments(rows.n_rows, self.increment_size)
-        self._delegate(rows.at(rng.permutation(rows.n_rows)), cuts, len(cuts))
+        if self.method == "delegation":
+            cuts = presets.increments(rows.n_rows, self.increment_size)
+            self._delegate(rows.at(rng.permutation(rows.n_rows)), cuts, len(cuts))
+        else:
+            self._choose(len(voters), rows, rng)
         return self
+
+    def _choose(self, n_voters: int, rows: Rows, rng: np.random.Generator) -> None:
+        """Keep the voters to which a method other than delegation gives votes."""
+        training, order = self._trained("partial_fit"), rng.permutation(n_voters)
+        answers = getattr(training.pool, self._voting.method)(order, rows.X)
+        probabilities = self._voting.probabilities(answers, len(self.classes_))
+        method = as_pruning_method(self.method)
+        found = method(probabilities, rows.y, self.n_final)
+        votes = checked_votes(found, method, n_voters, self.n_final)
+        self._votes = votes[order.argsort()]
+        self._calibrate(Calibration.empty(), rows)
+        training.pool = training.pool.keep(self.chosen_, training_is_over=True)
+        self._fitted = replace(self._fitted, kept=self.chosen_, n_samples_seen=rows.n_rows)
 
     def _delegate(self, rows: Rows, cuts: list[slice], n_increments: int | None) -> None:
         """Evaluate the voters on ``rows``, increment by increment, and let the weakest delegate."""
         training = self._trained("partial_fit")
         rules = self._rules(n_increments, training.graph.n_voters, len(self.classes_))
+        calibration = training.calibration
         train(training, rules, map(rows.at, cuts))
+        self._calibrate(calibration, rows)
         n_seen = self._fitted.n_samples_seen + rows.n_rows
         fitted = replace(self._fitted, n_samples_seen=n_seen)
         self._fitted = fitted.without_delegators(rules, training_is_over=True)
+
+    def _calibrate(self, before: Calibration, rows: Rows) -> None:
+        """Fit the temperature of the voters that are left to ``rows``, too."""
+        training, rows = self._trained("temperature_"), sample_of_rows(rows, len(self.classes_))
+        shares = self._shares(training, rows.X)
+        answers = GroupAnswers.of(shares, rows.y, None, is_soft=self._voting.is_soft)
+        training.calibration = before.update(answers)
 
     def _rules(self, n_increments: int | None, n_voters: int, n_classes: int) -> Rules:
         return Rules(
@@ -177,6 +234,11 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
 
     def _check_parameters(self, n_voters: int) -> None:
         self._validate_params()
+        if self.n_final == "auto" and self.method != "delegation":
+            raise ValueError(
+                "n_final must be a number where method is not 'delegation', which alone chooses "
+                f"it: got 'auto' with method={self.method!r}. Give the number of voters to keep."
+            )
         check_delegation(self.n_final, n_voters, self.delegation_rate, limit="the number of voters")
 
     def _check_rows(self, X: Any, y: Any) -> Rows:
@@ -192,7 +254,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
 
     def _check_X(self, X: Any, *methods: str) -> Any:
         X = self._checked_data(X)
-        return self._known_answers(methods, self.delegation_graph_.representatives, X)
+        return self._known_answers(methods, self.chosen_, X)
 
     def _known_answers(self, methods: Sequence[str], voters: Any, X: Any) -> Any:
         with conversion_of("X", (OverflowError,)):  # by voters, each as it likes
@@ -208,19 +270,90 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         return X
 
     @property
+    def chosen_(self) -> Voters:
+        """The positions of ``estimators_`` among the voters of the ensemble that was pruned."""
+        return super()._representatives if self._votes is None else np.flatnonzero(self._votes)
+
+    @property
+    def _representatives(self) -> Voters:
+        return self.chosen_
+
+    @property
+    def estimator_weights_(self) -> NDArray[Any]:
+        """Votes that each of ``estimators_`` carries."""
+        return super().estimator_weights_ if self._votes is None else self._votes[self.chosen_]
+
+    @property
+    def delegation_graph_(self) -> DelegationGraph:
+        """All delegations."""
+        self._check_delegated("delegation_graph_")
+        return super().delegation_graph_
+
+    @property
+    def record_(self) -> TrainingRecord:
+        """What happened at each increment."""
+        self._check_delegated("record_")
+        return super().record_
+
+    def _check_delegated(self, name: str) -> None:
+        if self._votes is not None:
+            raise AttributeError(
+                f"{name} exists only with method='delegation': with method={self.method!r} nobody "
+                "delegates. See estimators_, chosen_ and estimator_weights_."
+            )
+
+    @property
+    def uniform_share_(self) -> float:
+        r"""The share of the votes that goes to all classes alike, where votes are soft.
+
+        .. math:: 1 / (K + 1)
+
+        for K voters: a further voter that knows nothing. Voters such as deep trees give classes a
+        probability of zero on few rows' evidence; without it, the probability of a group of few
+        voters would be zero as well.
+        """
+        return 1 / (len(self.chosen_) + 1) if self._voting.is_soft else 0.0
+
+    def _summary(self) -> str:
+        if self._votes is None:
+            return super()._summary()
+        chosen, name = len(self.chosen_), getattr(self.method, "__name__", self.method)
+        return f"Of {len(self._votes)} voters {chosen} were chosen by the method {name}."
+
+    def _group(self, training: Training) -> Group:
+        if self._votes is None:
+            return super()._group(training)
+        votes = self._votes[self.chosen_]
+        return Group(training.pool, self.chosen_, votes, len(self.classes_))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._votes is not None or super().__sklearn_is_fitted__()
+
+    @property
     def _pool(self) -> Any:
         return self._trained("estimators_").pool
 
     @property
     def estimators_features_(self) -> list[NDArray[np.intp]]:
         """The features that each of ``estimators_`` sees."""
-        voters = self._pool.voters(self.delegation_graph_.representatives)
+        voters = self._pool.voters(self.chosen_)
         features = np.arange(self._n_columns)
         return [features if voter.features is None else voter.features for voter in voters]
 
     def voters(self) -> tuple[list[FittedVoter], NDArray[Any]]:
         """Return the representatives, each with how to ask for its predictions, and the classes."""
-        return self._pool.voters(self.delegation_graph_.representatives), self.classes_
+        return self._pool.voters(self.chosen_), self.classes_
+
+    def to_stored(self) -> StoredPruned:
+        """Return the parameters, the voters and the state of pruning, for model files."""
+        return StoredPruned.of(self)
+
+    @classmethod
+    def from_stored(cls, stored: StoredPruned) -> Self:
+        """Return an ensemble from a model file."""
+        ensemble = cls(**stored.params)
+        stored.restore(ensemble)
+        return ensemble
 
     def __sklearn_tags__(self) -> Tags:
         fitted = self._fitted
@@ -234,41 +367,52 @@ def prune(
     y: Any,
     *,
     n_final: Any = 10,
+    method: Any = "delegation",
     mechanism: Any = "proportional_weighted",
     delegation_rate: Any = "auto",
     increment_size: Any = "auto",
     competence: Any = "contribution",
     voting: str = "soft",
     random_state: Any = None,
-) -> PrunedEnsemble:
+) -> Any:
     """Return a smaller, weighted ensemble of the voters of a fitted one.
 
     The voters are evaluated on the given rows, increment by increment, and the weakest delegate, as
-    in training; but no voter trains. Give rows that the voters were not trained on: on their own
-    training rows, voters that overfit, such as trees, all look the same.
+    in training; but no voter trains. Or a classical ``method`` chooses among them. Give rows that
+    the voters were not trained on: on their own training rows, voters that overfit, such as trees,
+    all look the same.
 
     Parameters
     ----------
-    ensemble : classifier or list of classifiers
+    ensemble : classifier, pipeline or list of classifiers
         Fitted: a ``BaggingClassifier``, ``RandomForestClassifier``, ``ExtraTreesClassifier``,
         ``VotingClassifier``, ``AdaBoostClassifier``, ``LiquidEnsembleClassifier``,
-        ``PrunedEnsemble``, or a list of classifiers that were fitted to the same labels. Their
-        weights there are ignored: all voters start with one vote.
+        ``PrunedEnsemble``, or a list of classifiers that were fitted to the same labels, such as
+        boosted models and pipelines. Their weights there are ignored: all voters start with one
+        vote. A pipeline may end with one of these ensembles.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         Rows to evaluate on, as the voters were given theirs: with missing values and columns of
         text where they accept them.
     y : array-like of shape (n_samples,)
         Their labels.
+    method : {"delegation", "greedy", "reduced_error", "complementariness", "margin_distance", \
+            "orientation", "drep", "individual_error", "kappa", "l1"} or callable, \
+            default="delegation"
+        How voters are chosen: by delegation, or by a function of :mod:`skliquid.pruning_methods`,
+        where formulas and references are. A callable ``method(probabilities, y, n_final)`` returns
+        the votes of each voter.
     n_final, mechanism, delegation_rate, increment_size, competence, voting, random_state
         As in :class:`~skliquid.LiquidEnsembleClassifier`; fitted voters are evaluated from the
         first increment on. A revocable mechanism keeps all voters;
-        ``"learning_slopes"`` is refused, since fitted voters do not learn.
+        ``"learning_slopes"`` is refused, since fitted voters do not learn. Methods other than
+        delegation use ``n_final``, which must be a number, ``voting`` and ``random_state`` only.
 
     Returns
     -------
-    pruned : PrunedEnsemble
+    pruned : PrunedEnsemble or Pipeline
+        For a pipeline, one with the same fitted steps before the pruned ensemble. Else
         ``estimators_`` are voters of ``ensemble``, ``estimator_weights_`` the votes they carry. Its
-        ``partial_fit`` continues the pruning with more rows.
+        ``partial_fit`` continues the delegation with more rows.
 
     Examples
     --------
@@ -283,10 +427,9 @@ def prune(
     (100, 5, 100)
     """
     _check_mechanism(mechanism)
-    is_pruned = isinstance(ensemble, PrunedEnsemble)
-    voters, classes = ensemble.voters() if is_pruned else fitted_voters(ensemble)
     pruned = PrunedEnsemble(
         n_final=n_final,
+        method=method,
         mechanism=mechanism,
         delegation_rate=delegation_rate,
         increment_size=increment_size,
@@ -294,10 +437,27 @@ def prune(
         voting=voting,
         random_state=check_random_state(random_state).randint(2**31 - 1),
     )
+    if isinstance(ensemble, Pipeline):
+        return _pruned_pipeline(ensemble, pruned, X, y)
+    return _pruned(ensemble, pruned, X, y)
+
+
+def _pruned_pipeline(pipeline: Pipeline, pruned: PrunedEnsemble, X: Any, y: Any) -> Pipeline:
+    """Return the pipeline with a pruned ensemble at its end."""
+    check_is_fitted(pipeline)
+    *before, (name, ensemble) = pipeline.steps
+    rows = Pipeline(before).transform(X) if before else X
+    return Pipeline([*before, (name, _pruned(ensemble, pruned, rows, y))])
+
+
+def _pruned(ensemble: Any, pruned: PrunedEnsemble, X: Any, y: Any) -> PrunedEnsemble:
+    """Start ``pruned`` with the voters of ``ensemble``."""
+    is_pruned = isinstance(ensemble, PrunedEnsemble)
+    voters, classes = ensemble.voters() if is_pruned else fitted_voters(ensemble)
     for name, value in known_features(ensemble, voters).items():
         setattr(pruned, name, value)
     pruned.encoder_ = getattr(ensemble, "encoder_", None)
-    return pruned._start(voters, classes, X, y)  # noqa: SLF001 (only this function makes one)
+    return pruned._start(voters, classes, X, y)  # noqa: SLF001 (only prune makes one)
 
 
 def _check_mechanism(mechanism: Any) -> None:
@@ -320,6 +480,12 @@ def fitted_voters(ensemble: Any) -> tuple[list[FittedVoter], NDArray[Any]]:
             f"{ensemble!r}. Give a BaggingClassifier, for example."
         )
     if not isinstance(ensemble, _PREDICT_NUMBERS + _PREDICT_LABELS):
+        if type(ensemble).__name__ in _BOOSTED:
+            raise TypeError(
+                "ensemble must have members that vote: the stages of "
+                f"{type(ensemble).__name__} add up, and each corrects those before it. Give a list "
+                "of several such models, or let training stop early to get fewer stages."
+            )
         known = [cls.__name__ for cls in (*_PREDICT_NUMBERS, AdaBoostClassifier)]
         raise TypeError(
             f"ensemble must be a list of classifiers or one of {', '.join(known)} and "

@@ -77,7 +77,7 @@ def test_partitions_may_have_any_size(client, table, name, max_rows):
 
 def test_a_sample_that_takes_too_much_memory_is_refused(client, table, untrained):
     rows = delayed_parts(cut(table, 100))
-    with pytest.raises(ValueError, match="max_memory .* must be enough for 200 rows x 2 columns"):
+    with pytest.raises(ValueError, match=r"max_memory .* must be enough for 200 rows x 2 columns"):
         there(client, rows, "ill", max_memory=1000)
 
 

@@ -13,7 +13,11 @@ def files(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    "name", ["default", "classes", "stream", "paper", "pipeline", "table", "encoder", "streamed"]
+    "name",
+    [
+        *("default", "classes", "stream", "paper", "pipeline", "table", "encoder", "streamed"),
+        *("pruned list", "pruned bagging"),
+    ],
 )
 def test_a_changed_file_is_refused_or_a_valid_model(files, name):
     reference = files[name]

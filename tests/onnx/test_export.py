@@ -238,6 +238,19 @@ def test_pruned_ensembles_predict_the_same(ensemble, voting, multiclass):
     assert_same(prune(ensemble, X[75:], y[75:], n_final=4, voting=voting, random_state=0), X)
 
 
+@pytest.mark.parametrize("method", ["greedy", "kappa", "l1"])
+def test_voters_of_classical_methods_predict_the_same(method, multiclass):
+    X, y = multiclass
+    forest = RandomForestClassifier(12, random_state=0)
+    pipeline = make_pipeline(StandardScaler(), forest).fit(X[:75], y[:75])
+    for voting in ("soft", "hard"):
+        small = prune(
+            pipeline, X[75:], y[75:], n_final=4, method=method, voting=voting, random_state=0
+        )
+        assert_same(small, X)
+        assert_same(small[-1], X)
+
+
 def test_voters_that_know_some_classes_only_predict_the_same(multiclass):
     X, y = multiclass
     texts = np.array(["a", "b", "c"])[y]

@@ -4,7 +4,7 @@ They cannot declare themselves. Files hold those listed here. Parameters that ha
 of the model, such as a cache on disk or a number of processes, must have their defaults.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -15,11 +15,12 @@ from sklearn import preprocessing
 from sklearn.decomposition import PCA
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem, RBFSampler
-from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.linear_model import LogisticRegression, Perceptron, SGDClassifier
 from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from skliquid.delegation.arrays import Floats
-from skliquid.delegation.storable import Array, Count, Positive, Range, require
+from skliquid.delegation.storable import Array, Classes, Count, Positive, Range, require
 from skliquid.files.arrays import LARGEST
 from skliquid.files.descriptions import Description, describe_estimator
 
@@ -200,10 +201,130 @@ def _scaler(cls: Any, *names: str, **others: Any) -> Description:
     return _estimator(cls, _check_scaler, **fitted, **others)
 
 
-def _voter(cls: Any) -> Description:
-    """Return the description of a linear voter; what it has learned is the state of its pool."""
-    params = dict.fromkeys(cls._get_param_names(), Any) | {"n_jobs": Literal[-1] | Count | None}
-    return describe_estimator(cls, params, None)
+_N_JOBS: Any = Literal[-1] | Count | None
+_INPUTS = {
+    "n_features_in_": Positive,
+    "feature_names_in_": Annotated[NDArray[Any], Array("")],
+}
+
+
+def _voter(cls: Any, learned: Mapping[str, Any], check: Callable[[Any], Any]) -> Description:
+    """Return the description of a voter: its parameters, and what it predicts with if fitted.
+
+    In training, what linear voters have learned is the state of their pool.
+    """
+    params = dict.fromkeys(cls._get_param_names(), Any)
+    if "n_jobs" in params:
+        params["n_jobs"] = _N_JOBS
+    described = describe_estimator(cls, params, None)
+    types = {**_INPUTS, **learned}
+
+    def to_fields(voter: Any) -> dict[str, Any]:
+        fitted = {name: vars(voter)[name] for name in types if name in vars(voter)}
+        return {**described.to_fields(voter), **fitted}
+
+    def from_fields(**fields: Any) -> Any:
+        fitted = {name: fields.pop(name) for name in types if name in fields}
+        voter = described.from_fields(**fields)
+        vars(voter).update(fitted)
+        if fitted:
+            require(fitted.keys() >= learned.keys(), "all that it has learned")
+            check(voter)
+        return voter
+
+    fields = {**described.fields, **types}
+    defaults = {**described.defaults, **dict.fromkeys(types, ...)}
+    return Description(cls.__name__, cls, fields, defaults, to_fields, from_fields)
+
+
+# Voters that were fitted elsewhere
+
+_LINEAR: dict[str, Any] = {
+    "coef_": _floats("n_separators", "n_features"),
+    "intercept_": _floats("n_separators"),
+    "classes_": Classes,
+}
+
+
+def _check_linear(voter: Any) -> None:
+    n_classes, shape = len(voter.classes_), voter.coef_.shape
+    require(n_classes >= 2, "two classes or more")
+    require(shape[0] == (n_classes if n_classes > 2 else 1), "a separator per class, one for two")
+    require(shape[1] == voter.n_features_in_, "a coefficient for each feature")
+
+
+_Tree: Any = type(DecisionTreeClassifier().fit([[0.0]], [0]).tree_)
+_NODE: Any = DecisionTreeClassifier().fit([[0.0]], [0]).tree_.__getstate__()["nodes"].dtype
+
+
+def _tree_fields(tree: Any) -> dict[str, Any]:
+    state = tree.__getstate__()
+    fields = {name: np.ascontiguousarray(state["nodes"][name]) for name in _NODE.names}
+    is_infinite = np.isinf(fields["threshold"])  # only missing values go right
+    return {
+        **fields,
+        "threshold": np.where(is_infinite, np.nan, fields["threshold"]),
+        "n_features": int(tree.n_features),
+        "n_classes": int(tree.n_classes[0]),
+        "max_depth": int(state["max_depth"]),
+        "values": state["values"][:, 0],
+    }
+
+
+def _tree(n_features: int, n_classes: int, max_depth: int, values: Floats, **fields: Any) -> Any:
+    left, right, n_nodes = fields["left_child"], fields["right_child"], len(values)
+    numbers, is_leaf = np.arange(n_nodes), left == -1
+    require(n_nodes and values.shape[1] == n_classes, "nodes with a value for each class")
+    require(np.allclose(values.sum(axis=1), 1), "nodes with shares of classes")
+    is_valid = np.all(right[is_leaf] == -1)
+    for child in (left[~is_leaf], right[~is_leaf]):
+        is_valid &= np.all((child > numbers[~is_leaf]) & (child < n_nodes))
+    require(is_valid, "nodes whose children come after them")
+    feature = fields["feature"][~is_leaf]
+    require(np.all((feature >= 0) & (feature < n_features)), "splits of features that exist")
+    nodes = np.empty(n_nodes, dtype=_NODE)
+    for name in _NODE.names:
+        nodes[name] = fields[name]
+    nodes["threshold"][np.isnan(nodes["threshold"])] = np.inf
+    tree = _Tree(n_features, np.array([n_classes], dtype=np.intp), 1)
+    stacked = np.ascontiguousarray(values[:, None, :])
+    state = {"max_depth": max_depth, "node_count": n_nodes, "nodes": nodes, "values": stacked}
+    tree.__setstate__(state)
+    return tree
+
+
+def _node(dtype: Any) -> Any:
+    rules: dict[str, Any] = {"i": {"low": -2}, "f": {"may_be_nan": True}}
+    element: Any = dtype.type
+    return Annotated[NDArray[element], Array("n_nodes", **rules.get(dtype.kind, {}))]
+
+
+_TREE = _foreign(
+    _Tree,
+    _tree_fields,
+    _tree,
+    n_features=Positive,
+    n_classes=Positive,
+    max_depth=Count,
+    values=_floats("n_nodes", "n_classes", low=0),
+    **{name: _node(_NODE[name]) for name in _NODE.names},
+)
+
+_TREE_VOTER: dict[str, Any] = {
+    "classes_": Classes,
+    "n_classes_": Any,
+    "n_outputs_": Literal[1],
+    "max_features_": Positive,
+    "tree_": Any,
+}
+
+
+def _check_tree_voter(voter: Any) -> None:
+    require(isinstance(voter.tree_, _Tree), "a tree")
+    n_classes = int(voter.tree_.n_classes[0])
+    require(len(voter.classes_) == n_classes, "a tree for its classes")
+    require(voter.tree_.n_features == voter.n_features_in_, "a tree for its features")
+    voter.n_classes_ = np.int64(n_classes)
 
 
 FOREIGN = [
@@ -229,8 +350,13 @@ FOREIGN = [
     _frozen_distribution(type(stats.poisson(1))),
     _sparse(scipy.sparse.csr_matrix),
     _sparse(scipy.sparse.csr_array),
-    _voter(SGDClassifier),
-    _voter(Perceptron),
+    *(_voter(cls, _LINEAR, _check_linear) for cls in (SGDClassifier, Perceptron)),
+    _voter(LogisticRegression, _LINEAR, _check_linear),
+    _TREE,
+    *(
+        _voter(cls, _TREE_VOTER, _check_tree_voter)
+        for cls in (DecisionTreeClassifier, ExtraTreeClassifier)
+    ),
     describe_estimator(Pipeline, {"steps": list[tuple[str, Any]]}, {}, check=_check_pipeline),
     _estimator(preprocessing.FunctionTransformer),
     _scaler(preprocessing.StandardScaler, "mean_", "var_", "scale_", n_samples_seen_=Any),

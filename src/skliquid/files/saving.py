@@ -7,6 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
 from skliquid.files import container
 from skliquid.files.atomic_write import atomic_write
 from skliquid.files.container import Content, ModelFileError
@@ -21,10 +23,11 @@ def save(model: Any, path: str | PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : LiquidEnsembleClassifier, Pipeline or StreamedModel
-        Fitted or not. Voters must be linear, or trees of :mod:`skliquid.voters`; feature maps and
-        other steps must be among the common transformers of scikit-learn, and functions must be
-        skliquid's own. Of a ``DaskLiquidEnsembleClassifier`` the local ensemble is stored.
+    model : LiquidEnsembleClassifier, PrunedEnsemble, Pipeline or StreamedModel
+        Fitted or not. Voters must be linear, or trees of :mod:`skliquid.voters`; those of a
+        pruned ensemble may be trees of scikit-learn. Feature maps and other steps must be among the
+        common transformers of scikit-learn, and functions must be skliquid's own. Of a
+        ``DaskLiquidEnsembleClassifier`` the local ensemble is stored.
     path : str or path
         The file.
 
@@ -63,7 +66,7 @@ def load(path: str | PathLike[str]) -> Any:
 
     Returns
     -------
-    model : LiquidEnsembleClassifier, Pipeline or StreamedModel
+    model : LiquidEnsembleClassifier, PrunedEnsemble, Pipeline or StreamedModel
         The model, with the same bits.
 
     Raises
@@ -81,7 +84,7 @@ def load(path: str | PathLike[str]) -> Any:
 
 def _declare_parts() -> None:
     """Import the modules whose parts a file may hold."""
-    for name in ("skliquid.ensemble", "skliquid.streams.model"):
+    for name in ("skliquid.ensemble", "skliquid.pruned", "skliquid.streams.model"):
         with suppress(ImportError):  # streams need an extra
             import_module(name)
 
@@ -111,12 +114,14 @@ def _restore(content: Content, name: Any) -> Any:
         model = Reader(content).model()
     except InvalidPart as error:
         raise ModelFileError(f"{name} must hold a valid model: {error}. {way_out}") from error
+    final = model
+    while isinstance(final, Pipeline):
+        final = final[-1]
     predicts = hasattr(model, "predict") or hasattr(model, "predictions")
-    if not predicts or hasattr(model, "sparsify"):  # what linear voters learn is in their pool
-        found = type(model).__name__
+    if not predicts or hasattr(final, "sparsify"):  # a linear voter, which is for ensembles
         raise ModelFileError(
-            f"{name} must be an ensemble, a pipeline or a voter made of trees: got a {found}. "
-            f"{way_out}"
+            f"{name} must be an ensemble, a pipeline that ends with one, or a voter made of trees: "
+            f"got a {type(final).__name__}. {way_out}"
         )
     return model
 

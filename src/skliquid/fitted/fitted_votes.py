@@ -186,7 +186,14 @@ class FittedVotes(ABC):
 
     def _shares(self, training: Training, X: Any) -> Floats:
         """Return class probabilities before calibration."""
-        return self._group(training).combined(self._voting.shares, self._voting.method, X)
+        shares = self._group(training).combined(self._voting.shares, self._voting.method, X)
+        uniform = self.uniform_share_
+        return (1 - uniform) * shares + uniform / shares.shape[1] if uniform else shares
+
+    @property
+    def uniform_share_(self) -> float:
+        """The share of the votes that goes to all classes alike."""
+        return 0.0
 
     def _group(self, training: Training) -> "Group":
         mechanism, n_classes = as_mechanism(self.mechanism), len(self.classes_)
@@ -219,7 +226,11 @@ class FittedVotes(ABC):
     def estimators_(self) -> list[Any]:
         """The representatives, fitted."""
         training = self._trained("estimators_")
-        return training.pool.estimators(training.graph.representatives)
+        return training.pool.estimators(self._representatives)
+
+    @property
+    def _representatives(self) -> Voters:
+        return self._trained("estimators_").graph.representatives
 
     @property
     def estimator_weights_(self) -> Voters:
@@ -242,7 +253,7 @@ class FittedVotes(ABC):
         longer, is for any ensemble, and measures what a feature is worth on rows of your choice.
         """
         training = self._trained("feature_importances_")
-        voters = training.pool.estimators(training.graph.representatives)
+        voters = training.pool.estimators(self._representatives)
         features, weights = self.estimators_features_, self.estimator_weights_.tolist()
         importances = mean_importances(voters, features, weights, self._n_columns)
         encoder = self.encoder_
@@ -309,7 +320,10 @@ class FittedVotes(ABC):
     def _summary_html(self) -> str:
         if not self.__sklearn_is_fitted__():
             return ""
-        return f'<div style="font-family:sans-serif">{escape(self.record_.summary())}</div>'
+        return f'<div style="font-family:sans-serif">{escape(self._summary())}</div>'
+
+    def _summary(self) -> str:
+        return self.record_.summary()
 
     def _get_doc_link(self) -> str:
         address = documentation()

@@ -98,19 +98,26 @@ def checked_weights(
     n_classes: int,
 ) -> NDArray[Any]:
     """Return the vote weights, after checks of a user's function."""
-    weights = np.asarray(as_vote_weights(vote_weights)(graph, accuracy, n_classes))
+    weights = as_vote_weights(vote_weights)(graph, accuracy, n_classes)
+    n = len(graph.representatives)
+    return check_weights(weights, n, "vote_weights", vote_weights, of="representative")
+
+
+def check_weights(weights: Any, n: int, name: str, function: Any, *, of: str) -> NDArray[Any]:
+    """Return the weights that a user's ``function`` gave ``n`` voters, after checking them."""
+    weights = np.asarray(weights)
     weights = weights.astype(np.float64) if weights.dtype.kind == "f" else weights
-    n, wrong = len(graph.representatives), None
+    wrong = None
     if weights.shape != (n,):
-        wrong = f"one number for each of {n} representatives, got shape {weights.shape}"
+        wrong = f"one number for each of {n} {of}s, got shape {weights.shape}"
     elif weights.dtype.kind not in "fiub":
         wrong = f"numbers, got {weights.dtype}"
     elif not np.isfinite(weights).all() or weights.min() < 0:
         wrong = f"finite numbers of zero or more, got {weights.tolist()}"
     elif not weights.any():
-        wrong = "a positive number for some representative, got zero for all"
+        wrong = f"a positive number for some {of}, got zero for all"
     if wrong:
-        raise ValueError(f"vote_weights must give {wrong}. Correct {vote_weights!r}.")
+        raise ValueError(f"{name} must give {wrong}. Correct {function!r}.")
     return _without_overflow(weights)
 
 

@@ -150,7 +150,9 @@ def _vote_shares(rows: Tensor, ensemble: Any) -> Tensor:
         if classes != tuple(range(n_classes)):
             found = found @ np.eye(n_classes)[list(classes)]
         parts.append((found * np.array([weights]).T).sum(1))
-    return sum(parts[1:], parts[0]) / float(sum(ensemble.vote_weights_.tolist()))
+    shares = sum(parts[1:], parts[0]) / float(sum(ensemble.vote_weights_.tolist()))
+    uniform = ensemble.uniform_share_
+    return shares * (1 - uniform) + uniform / n_classes if uniform else shares
 
 
 def _groups(rows: Tensor, ensemble: Any) -> dict[Any, list[tuple[Any, float]]]:

@@ -4,7 +4,7 @@ import math
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,19 +12,23 @@ from sklearn.utils import check_array
 
 from skliquid.delegation.arrays import Voters
 from skliquid.delegation.rows import Rows
+from skliquid.delegation.storable import Array, Classes, storable
 from skliquid.delegation.voter_pool import VoterPool
 from skliquid.pools.predictions import PREDICTIONS, DispatchingPool
 
 _MAX_DOUBLES = 2**25  # more probabilities are cached in single precision
 
 
+@storable
 @dataclass(frozen=True)
 class FittedVoter:
     """A fitted classifier, and how to ask for its predictions."""
 
     estimator: Any
-    labels: NDArray[Any]  # its prediction for each class: the class, or a number for it
-    features: NDArray[np.intp] | None = None  # that it sees; None means all
+    labels: Classes  # its prediction for each class: the class, or a number for it
+    features: Annotated[NDArray[np.intp], Array("features")] | None = (
+        None  # that it sees; None means all
+    )
     sees_numbers: bool = False  # whether it was fitted to arrays of floating-point numbers
 
     @property
@@ -70,8 +74,9 @@ class FittedPool(DispatchingPool):
 
     is_fitted = True
 
-    def __init__(self, voters: Sequence[FittedVoter]):
-        self._voters = dict(enumerate(voters))
+    def __init__(self, voters: Sequence[FittedVoter], names: Voters | None = None):
+        numbers = range(len(voters)) if names is None else names.tolist()
+        self._voters = dict(zip(numbers, voters, strict=True))
 
     def cache_predictions(self, methods: Sequence[str], voters: Voters, X: Any) -> PredictionCache:
         """Return the predictions of ``voters`` for ``X``, to be passed in place of ``X``."""
