@@ -30,6 +30,8 @@ from skliquid.fitted.fitted_votes import (
     FittedVotes,
     check_can_continue,
 )
+from skliquid.fitted.limits import Limits, check_limits
+from skliquid.fitted.reduced import rows_to_time
 from skliquid.mechanisms import MECHANISMS, FastestLearners, Sizes, as_mechanism
 from skliquid.pools import FittedPool, FittedVoter
 from skliquid.training import Rules, Training, train
@@ -67,7 +69,8 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
 
     Parameters
     ----------
-    n_final, mechanism, delegation_rate, increment_size, competence, voting, random_state
+    n_final, mechanism, delegation_rate, increment_size, competence, voting, max_bytes, \
+    max_predict_seconds, random_state
         As in :func:`prune`.
 
     Attributes
@@ -90,6 +93,8 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         increment_size: Any = "auto",
         competence: Any = "contribution",
         voting: str = "soft",
+        max_bytes: int | None = None,
+        max_predict_seconds: float | None = None,
         random_state: Any = None,
     ):
         self.n_final = n_final
@@ -98,6 +103,8 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         self.increment_size = increment_size
         self.competence = competence
         self.voting = voting
+        self.max_bytes = max_bytes
+        self.max_predict_seconds = max_predict_seconds
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> NoReturn:
@@ -133,7 +140,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         rows = self._check_rows(X, y)
         training.record.max_increments = INCREMENTS_KEPT
         size = max(rows.n_rows, 1) if self.increment_size == "auto" else self.increment_size
-        self._delegate(rows, slices(rows.n_rows, size), None)
+        self._delegate(rows, slices(rows.n_rows, size), None, X)
         return self
 
     def _start(self, voters: Sequence[FittedVoter], classes: NDArray[Any], X: Any, y: Any) -> Self:
@@ -149,16 +156,21 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         rows = self._check_rows(X, y)
         check_two_classes(classes[rows.y])
         cuts = presets.increments(rows.n_rows, self.increment_size)
-        self._delegate(rows.at(rng.permutation(rows.n_rows)), cuts, len(cuts))
+        self._delegate(rows.at(rng.permutation(rows.n_rows)), cuts, len(cuts), X)
         return self
 
-    def _delegate(self, rows: Rows, cuts: list[slice], n_increments: int | None) -> None:
-        """Evaluate the voters on ``rows``, increment by increment, and let the weakest delegate."""
+    def _delegate(self, rows: Rows, cuts: list[slice], n_increments: int | None, X: Any) -> None:
+        """Evaluate the voters on ``rows``, increment by increment, and let the weakest delegate.
+
+        Then more delegate until the limits hold, on ``X`` as given.
+        """
         training = self._trained("partial_fit")
         rules = self._rules(n_increments, training.graph.n_voters, len(self.classes_))
         train(training, rules, map(rows.at, cuts))
         n_seen = self._fitted.n_samples_seen + rows.n_rows
         fitted = replace(self._fitted, n_samples_seen=n_seen)
+        to_time = None if self.max_predict_seconds is None else rows_to_time(X)
+        Limits(self, to_time).keep(fitted)
         self._fitted = fitted.without_delegators(rules, training_is_over=True)
 
     def _rules(self, n_increments: int | None, n_voters: int, n_classes: int) -> Rules:
@@ -178,6 +190,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
     def _check_parameters(self, n_voters: int) -> None:
         self._validate_params()
         check_delegation(self.n_final, n_voters, self.delegation_rate, limit="the number of voters")
+        check_limits(self)
 
     def _check_rows(self, X: Any, y: Any) -> Rows:
         """Return the rows to evaluate on, with the answers of all voters that were not dropped."""
@@ -239,6 +252,8 @@ def prune(
     increment_size: Any = "auto",
     competence: Any = "contribution",
     voting: str = "soft",
+    max_bytes: int | None = None,
+    max_predict_seconds: float | None = None,
     random_state: Any = None,
 ) -> PrunedEnsemble:
     """Return a smaller, weighted ensemble of the voters of a fitted one.
@@ -263,6 +278,10 @@ def prune(
         As in :class:`~skliquid.LiquidEnsembleClassifier`; fitted voters are evaluated from the
         first increment on. A revocable mechanism keeps all voters;
         ``"learning_slopes"`` is refused, since fitted voters do not learn.
+    max_bytes, max_predict_seconds
+        Representatives delegate until a pickle of the ensemble has at most ``max_bytes``, and
+        ``predict_proba`` takes at most ``max_predict_seconds`` for 1,000 rows, measured here. See
+        :class:`~skliquid.LiquidEnsembleClassifier`.
 
     Returns
     -------
@@ -292,6 +311,8 @@ def prune(
         increment_size=increment_size,
         competence=competence,
         voting=voting,
+        max_bytes=max_bytes,
+        max_predict_seconds=max_predict_seconds,
         random_state=check_random_state(random_state).randint(2**31 - 1),
     )
     for name, value in known_features(ensemble, voters).items():
