@@ -19,6 +19,7 @@ from skliquid.training import LAST_GROWTH, N_GROWERS, N_TRIALS, Training
 from skliquid.validation.parameters import LIMITS
 
 _SLACK = 300  # bytes: files hold the note, the limit, and the state of the generator
+_SPARE = 0.01  # of pickles, whose size differs from copy to copy
 _LAST_GROWTH = 1.05 * LAST_GROWTH  # some trees are larger
 
 
@@ -50,8 +51,9 @@ class Limits:
                 fixed = _without_trees(used_by_size)
                 trees = _LAST_GROWTH * (used - fixed).sum(axis=0)
                 if k == N_TRIALS:
-                    is_too_much = _exceeds(fixed + N_GROWERS * trees * size / last)
-                    training.n_growers = 1 if is_too_much else N_GROWERS
+                    if _exceeds(both := fixed + N_GROWERS * trees * size / last):
+                        training.n_growers = 1
+                        training.record.note_stop(f"{self._binding(both)} let one voter grow")
                     trees *= training.n_growers
                 if _exceeds(needed := fixed + trees * size / last):
                     has_grown = k > 1 or not _exceeds(fixed + trees)
@@ -126,7 +128,7 @@ class Limits:
         """Return bytes and seconds as shares of their limits; zero without a limit."""
         used = np.zeros(2)
         if (limit := self.ensemble.max_bytes) is not None:
-            used[0] = (n_bytes(twin) + slack) / limit
+            used[0] = (n_bytes(twin, _SPARE) + slack) / limit
         if (limit := self.ensemble.max_predict_seconds) is not None:
             used[1] = seconds(twin, self.rows, limit) / limit
         return used
@@ -142,7 +144,7 @@ class Limits:
         name = LIMITS[int(np.argmax(self._used(twin)))]
         limit = getattr(self.ensemble, name)
         if name == "max_bytes":
-            least = f"{-(-(n_bytes(twin) + 2 * _SLACK) // 100) * 100} bytes"
+            least = f"{-(-(n_bytes(twin, _SPARE) + 2 * _SLACK) // 100) * 100} bytes"
         else:
             least = f"{1.2 * seconds(twin, self.rows):.2g} seconds per 1,000 rows"
         raise ValueError(

@@ -102,8 +102,11 @@ def delegate_one(
     return graph.delegate([delegator], to=best) if changed is graph else changed
 
 
-def n_bytes(ensemble: Any) -> int:
-    """Return the size of the file that ``save`` writes, or else of a pickle."""
+def n_bytes(ensemble: Any, spare: float = 0.0) -> int:
+    """Return the size of the file that ``save`` writes, or else of a pickle and a ``spare`` share.
+
+    Pickles of equal ensembles differ in size, since they hold shared objects once.
+    """
     if hasattr(ensemble, "to_stored"):
         try:
             from skliquid.files import container, saving  # noqa: PLC0415 (of an extra)
@@ -114,12 +117,13 @@ def n_bytes(ensemble: Any) -> int:
         except container.ModelFileError:
             pass
     try:
-        return len(pickle.dumps(ensemble, protocol=pickle.HIGHEST_PROTOCOL))
+        size = len(pickle.dumps(ensemble, protocol=pickle.HIGHEST_PROTOCOL))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ValueError(
             "max_bytes must be None for an ensemble that can neither be saved nor pickled: "
             f"{error}. Define functions in a module, or leave max_bytes out."
         ) from error
+    return size + int(spare * size)
 
 
 def seconds(ensemble: Any, rows: Any, limit: float = np.inf) -> float:
