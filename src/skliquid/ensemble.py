@@ -29,6 +29,7 @@ from skliquid.diversity import (
     is_auto,
     row_sample,
 )
+from skliquid.fitted.ensemble_limits import Limits, check_limits
 from skliquid.fitted.fitted_votes import (
     DELEGATION_PARAMETERS,
     Fitted,
@@ -37,7 +38,6 @@ from skliquid.fitted.fitted_votes import (
     resolve_classes,
     scorer,
 )
-from skliquid.fitted.limits import Limits, check_limits
 from skliquid.fitted.reduced import rows_to_time
 from skliquid.fitted.stored_ensemble import StoredEnsemble
 from skliquid.mechanisms import Sizes, as_mechanism
@@ -573,7 +573,8 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         Returns
         -------
         self : LiquidEnsembleClassifier
-            The ensemble. Delegations, weights and ``temperature_`` stay; ``training_cost_`` grows.
+            The ensemble. Delegations, weights and ``temperature_`` stay, unless more delegate by
+            ``max_bytes`` or ``max_predict_seconds``; ``training_cost_`` grows.
         """
         training = self._ready()
         self.check_parameters()
@@ -581,9 +582,10 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         rows = self._with_class_weights(rows)
         check_two_classes(rows.y)
         finish(training, rows._replace(y=encode(rows.y, self.classes_)))
-        Limits(self, self._rows_to_time(X)).keep(self._fitted)
-        rules = self._rules(None, len(self.classes_))
-        self._fitted = self._fitted.without_delegators(rules, training_is_over=False)
+        limits, rules = Limits(self, self._rows_to_time(X)), self._rules(None, len(self.classes_))
+        if not limits.is_unlimited:
+            limits.keep(self._fitted)
+            self._fitted = self._fitted.without_delegators(rules, training_is_over=True)
         return self
 
     def _train_more(

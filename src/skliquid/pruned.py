@@ -24,13 +24,13 @@ from skliquid.delegation.increments import slices
 from skliquid.delegation.record import INCREMENTS_KEPT, VoterDescription
 from skliquid.delegation.rows import Rows
 from skliquid.diversity import final_step
+from skliquid.fitted.ensemble_limits import Limits, check_limits
 from skliquid.fitted.fitted_votes import (
     DELEGATION_PARAMETERS,
     Fitted,
     FittedVotes,
     check_can_continue,
 )
-from skliquid.fitted.limits import Limits, check_limits
 from skliquid.fitted.reduced import rows_to_time
 from skliquid.mechanisms import MECHANISMS, FastestLearners, Sizes, as_mechanism
 from skliquid.pools import FittedPool, FittedVoter

@@ -15,7 +15,8 @@ from small_ensembles import same, small
 
 from skliquid import LiquidEnsembleClassifier, load, prune, revocable, save, train_on
 from skliquid.delegation.graph import DelegationGraph
-from skliquid.fitted import limits, reduced
+from skliquid.fitted import ensemble_limits as limits
+from skliquid.fitted import reduced
 from skliquid.mechanisms import Knowledge, as_mechanism
 from skliquid.voters import RandomizedForestClassifier
 
