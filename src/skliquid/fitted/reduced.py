@@ -19,9 +19,9 @@ from skliquid.tables.frames import take_rows
 from skliquid.training import Training
 from skliquid.validation.checks import missing_extra
 
-N_ROWS, LEAST_CALLS, LEAST_SECONDS, MOST_SECONDS = 1000, 5, 0.05, 0.3
+N_ROWS, LEAST_CALLS, LEAST_SECONDS, MOST_SECONDS = 1000, 5, 0.05, 0.5
 """The fastest prediction of 1,000 rows counts, of at least five in at least 50 ms. As long as it
-exceeds a limit more are made, for up to 0.3 seconds: other processes may have been in the way."""
+exceeds a limit more are made, for up to half a second: other processes may have been in the way."""
 
 
 def reduced(ensemble: Any, graph: DelegationGraph, competence: Floats, note: str = "") -> Any:
@@ -117,7 +117,7 @@ def n_bytes(ensemble: Any, spare: float = 0.0) -> int:
         except container.ModelFileError:
             pass
     try:
-        size = len(pickle.dumps(ensemble, protocol=pickle.HIGHEST_PROTOCOL))
+        size = len(pickle.dumps(ensemble))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise ValueError(
             "max_bytes must be None for an ensemble that can neither be saved nor pickled: "
