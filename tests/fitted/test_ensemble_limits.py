@@ -389,3 +389,13 @@ def test_an_ensemble_that_cannot_be_stored_at_all_is_refused(rows):
 
     with pytest.raises(ValueError, match="can neither be saved nor pickled"):
         limited(rows, mechanism=(least_competent, local), max_bytes=10**9)
+
+
+def test_an_ensemble_on_a_cluster_has_the_same_limits(rows):
+    from skliquid import DaskLiquidEnsembleClassifier
+
+    on_cluster = DaskLiquidEnsembleClassifier(max_bytes=10**6, max_predict_seconds=2.0)
+    copied = clone(on_cluster)
+    assert (copied.max_bytes, copied.max_predict_seconds) == (10**6, 2.0)
+    local = copied._local()
+    assert local.encode_drawn(local._draw_rows(*rows, None)).to_time.shape == (1000, 8)
