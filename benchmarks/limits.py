@@ -52,7 +52,8 @@ bytes of its file ([budgets and limits](../budgets.md#limit-bytes-and-seconds-of
 beside a random forest, LightGBM and AdaBoost with their defaults. One half of each table trains,
 the other tests; `trees-40000` is synthetic, with 40,000 training rows. *ms* is the CPU time of
 `predict_proba` for 1,000 rows with one thread, the fastest of 100 calls. The limits are of seconds
-as `fit` measures them, by the clock. *kB* is the size of the saved file, or of a pickle."""
+as `fit` measures them, by the clock: where other work slows the machine, as in this run, they bind
+earlier. *kB* is the size of the saved file, or of a pickle."""
 
 
 def models() -> Iterator[tuple[str, str, Any]]:
