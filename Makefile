@@ -12,7 +12,7 @@ SOURCES = $(wildcard src/skliquid/native/*/*.cpp src/skliquid/native/*/*.hpp)
 
 .PHONY: help test test-coverage test-docs test-oldest test-sanitized test-slow build debug check format reproduce reproduce-full docs clean \
 	bench bench-start bench-trees bench-accuracy bench-contribution bench-choices bench-drift bench-streams bench-files \
-	bench-cluster bench-frames bench-large bench-model-files bench-onnx bench-pruning bench-replay bench-scale bench-tabular \
+	bench-cluster bench-frames bench-large bench-limits bench-model-files bench-onnx bench-pruning bench-replay bench-scale bench-tabular \
 	bench-weights mutants replay-page stress
 
 help:  ## list the targets
@@ -86,6 +86,10 @@ bench-accuracy: $(VENV)/installed  ## accuracy, probabilities and cost against o
 bench-large: $(VENV)/installed  ## large data, against LightGBM with early stopping, in half an hour; goes on where it was stopped
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/large.py --threads --write docs/results/large.md
+
+bench-limits: $(VENV)/installed  ## accuracy within limits of latency and bytes, against other ensembles, in some minutes
+	$(INSTALL) --editable '.[bench]'
+	$(BIN)/python benchmarks/limits.py --write docs/results/limits.md --figure docs/images/limits.svg
 
 bench-frames: $(VENV)/installed  ## data frames with categories: speed against LightGBM, in a quarter of an hour
 	$(INSTALL) --editable '.[bench]'

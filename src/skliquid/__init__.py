@@ -65,6 +65,7 @@ _MODULES = {
     "TrainingCost": "skliquid.delegation.record",
     "TrainingRecord": "skliquid.delegation.record",
     "as_mechanism": "skliquid.mechanisms",
+    "front": "skliquid.pareto",
     "increments_from": "skliquid.streams",
     "load": "skliquid.files.saving",
     "prune": "skliquid.pruned",

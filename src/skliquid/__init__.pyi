@@ -22,6 +22,7 @@ from skliquid.mechanisms import Mechanism as Mechanism
 from skliquid.mechanisms import as_mechanism as as_mechanism
 from skliquid.mechanisms import revocable as revocable
 from skliquid.onnx import to_onnx as to_onnx
+from skliquid.pareto import front as front
 from skliquid.plotting.replay import replay as replay
 from skliquid.pruned import PrunedEnsemble as PrunedEnsemble
 from skliquid.pruned import prune as prune

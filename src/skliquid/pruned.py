@@ -29,6 +29,7 @@ from skliquid.delegation.record import INCREMENTS_KEPT, TrainingRecord, VoterDes
 from skliquid.delegation.rows import Rows
 from skliquid.delegation.storable import storable
 from skliquid.diversity import final_step
+from skliquid.fitted.ensemble_limits import Limits, check_limits
 from skliquid.fitted.fitted_votes import (
     DELEGATION_PARAMETERS,
     Fitted,
@@ -36,6 +37,7 @@ from skliquid.fitted.fitted_votes import (
     Group,
     check_can_continue,
 )
+from skliquid.fitted.reduced import rows_to_time
 from skliquid.fitted.stored_pruned import StoredPruned
 from skliquid.mechanisms import MECHANISMS, FastestLearners, Sizes, as_mechanism
 from skliquid.pools import FittedPool, FittedVoter
@@ -47,7 +49,7 @@ from skliquid.validation.data_types import (
     convertible_rows,
 )
 from skliquid.validation.input import check_classes, check_two_classes, encode
-from skliquid.validation.parameters import check_delegation, one_of, shared_tags
+from skliquid.validation.parameters import LIMITS, check_delegation, one_of, shared_tags
 
 _PREDICT_NUMBERS = (
     BaggingClassifier,
@@ -84,7 +86,8 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
 
     Parameters
     ----------
-    n_final, method, mechanism, delegation_rate, increment_size, competence, voting, random_state
+    n_final, method, mechanism, delegation_rate, increment_size, competence, voting, max_bytes, \
+    max_predict_seconds, random_state
         As in :func:`prune`.
 
     Attributes
@@ -116,6 +119,8 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         increment_size: Any = "auto",
         competence: Any = "contribution",
         voting: str = "soft",
+        max_bytes: int | None = None,
+        max_predict_seconds: float | None = None,
         random_state: Any = None,
     ):
         self.n_final = n_final
@@ -125,6 +130,8 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         self.increment_size = increment_size
         self.competence = competence
         self.voting = voting
+        self.max_bytes = max_bytes
+        self.max_predict_seconds = max_predict_seconds
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> NoReturn:
@@ -165,7 +172,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         rows = self._check_rows(X, y)
         training.record.max_increments = INCREMENTS_KEPT
         size = max(rows.n_rows, 1) if self.increment_size == "auto" else self.increment_size
-        self._delegate(rows, slices(rows.n_rows, size), None)
+        self._delegate(rows, slices(rows.n_rows, size), None, X)
         return self
 
     def _start(self, voters: Sequence[FittedVoter], classes: NDArray[Any], X: Any, y: Any) -> Self:
@@ -182,7 +189,7 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         check_two_classes(classes[rows.y])
         if self.method == "delegation":
             cuts = presets.increments(rows.n_rows, self.increment_size)
-            self._delegate(rows.at(rng.permutation(rows.n_rows)), cuts, len(cuts))
+            self._delegate(rows.at(rng.permutation(rows.n_rows)), cuts, len(cuts), X)
         else:
             self._choose(len(voters), rows, rng)
         return self
@@ -200,15 +207,20 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
         training.pool = training.pool.keep(self.chosen_, training_is_over=True)
         self._fitted = replace(self._fitted, kept=self.chosen_, n_samples_seen=rows.n_rows)
 
-    def _delegate(self, rows: Rows, cuts: list[slice], n_increments: int | None) -> None:
-        """Evaluate the voters on ``rows``, increment by increment, and let the weakest delegate."""
+    def _delegate(self, rows: Rows, cuts: list[slice], n_increments: int | None, X: Any) -> None:
+        """Evaluate the voters on ``rows``, increment by increment, and let the weakest delegate.
+
+        Then more delegate until the limits hold, on ``X`` as given.
+        """
         training = self._trained("partial_fit")
         rules = self._rules(n_increments, training.graph.n_voters, len(self.classes_))
         calibration = training.calibration
         train(training, rules, map(rows.at, cuts))
-        self._calibrate(calibration, rows)
         n_seen = self._fitted.n_samples_seen + rows.n_rows
         fitted = replace(self._fitted, n_samples_seen=n_seen)
+        to_time = None if self.max_predict_seconds is None else rows_to_time(X)
+        Limits(self, to_time).keep(fitted)
+        self._calibrate(calibration, rows)
         self._fitted = fitted.without_delegators(rules, training_is_over=True)
 
     def _calibrate(self, before: Calibration, rows: Rows) -> None:
@@ -240,6 +252,14 @@ class PrunedEnsemble(ClassifierMixin, FittedVotes, BaseEstimator):
                 f"it: got 'auto' with method={self.method!r}. Give the number of voters to keep."
             )
         check_delegation(self.n_final, n_voters, self.delegation_rate, limit="the number of voters")
+        check_limits(self)
+        for name in LIMITS:
+            if getattr(self, name) is not None and self.method != "delegation":
+                raise ValueError(
+                    f"{name} must be None where method is not 'delegation', which alone goes on "
+                    f"until it holds: got {getattr(self, name)} with method={self.method!r}. Leave "
+                    "it out, or lower n_final."
+                )
 
     def _check_rows(self, X: Any, y: Any) -> Rows:
         """Return the rows to evaluate on, with the answers of all voters that were not dropped."""
@@ -373,6 +393,8 @@ def prune(
     increment_size: Any = "auto",
     competence: Any = "contribution",
     voting: str = "soft",
+    max_bytes: int | None = None,
+    max_predict_seconds: float | None = None,
     random_state: Any = None,
 ) -> Any:
     """Return a smaller, weighted ensemble of the voters of a fitted one.
@@ -406,6 +428,11 @@ def prune(
         first increment on. A revocable mechanism keeps all voters;
         ``"learning_slopes"`` is refused, since fitted voters do not learn. Methods other than
         delegation use ``n_final``, which must be a number, ``voting`` and ``random_state`` only.
+    max_bytes, max_predict_seconds
+        Representatives delegate until the saved file has at most ``max_bytes``, or a pickle where
+        the voters cannot be saved, and ``predict_proba`` takes at most ``max_predict_seconds`` for
+        1,000 rows, measured here. See :class:`~skliquid.LiquidEnsembleClassifier`. Not for other
+        methods than delegation.
 
     Returns
     -------
@@ -435,6 +462,8 @@ def prune(
         increment_size=increment_size,
         competence=competence,
         voting=voting,
+        max_bytes=max_bytes,
+        max_predict_seconds=max_predict_seconds,
         random_state=check_random_state(random_state).randint(2**31 - 1),
     )
     if isinstance(ensemble, Pipeline):

@@ -31,6 +31,9 @@ from skliquid.delegation.voter_pool import VoterPool
 from skliquid.delegation.votes import Voting
 from skliquid.mechanisms import Knowledge, Mechanism, Sizes
 
+N_GROWERS, N_TRIALS, LAST_GROWTH = 2, 2, 1.125
+"""Two voters grow, one of them alone at the first two sizes. In the end they grow by an eighth."""
+
 
 @dataclass(frozen=True)
 class Rules:
@@ -82,6 +85,8 @@ class Training:
     rng: Generator
     is_interrupted: bool = False
     """Whether an increment was left unfinished: some voters have trained on its rows."""
+    n_growers: int = N_GROWERS
+    """How many voters grow after the trials; limits of the ensemble may allow only one."""
     grown: "Grown | None" = None
     """The voters that have grown, until the final fit."""
 
@@ -223,9 +228,6 @@ class Grown(NamedTuple):
     all_rows: Rows  # to train on in the final fit
 
 
-N_GROWERS, N_TRIALS, LAST_GROWTH = 2, 2, 1.125
-"""Two voters grow, one of them alone at the first two sizes. In the end they grow by an eighth."""
-
 PROOF, PROGRESS = (0.004, 2.0), (0.006, 1.0)
 """How much lower the log-loss must be, as a share and in standard errors: from the first trial to
 the second, so that growth begins, and afterwards, so that it goes on."""
@@ -244,11 +246,12 @@ def grow(
     tries alone. If it gains, another grows with it, and each representative stays only as long as
     it contributes to the group. Those that do not grow and stay are refitted once.
     """
-    growers = _growers(training)
+    growers = choose_growers(training)
     refitted, last = growers[:0], None
     for k, size in enumerate(sizes):
         before, cost, is_trial = training.graph, 0, k < N_TRIALS
         if k == N_TRIALS:
+            growers = growers[: training.n_growers]
             training.graph = before.revoke(np.setdiff1d(growers, before.representatives))
         voters = growers[:1] if is_trial else training.graph.representatives
         trained = np.intersect1d(voters, growers)
@@ -287,7 +290,7 @@ def grow(
         last = answers
 
 
-def _growers(training: Training) -> Voters:
+def choose_growers(training: Training) -> Voters:
     """Return the most competent voters that can grow: representatives first, then delegators."""
     able = np.flatnonzero(training.pool.can_grow(np.arange(training.graph.n_voters)))
     competence = np.nan_to_num(training.competence_average.mean[able], nan=-np.inf)

@@ -18,6 +18,7 @@ class DrawnRows(NamedTuple):
     numbers: RowNumbers | None  # positions in all rows; None if these are all
     counts: ClassCounts | None  # of all rows with a weight above zero; None if these are all
     n_rows: int  # of all rows
+    to_time: Any = None  # rows as they were given, on which predictions are timed
 
 
 def draw_row_numbers(n_rows: int, n_drawn: int, seed: int) -> NDArray[np.int64]:

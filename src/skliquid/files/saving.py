@@ -3,6 +3,7 @@
 from contextlib import suppress
 from hashlib import sha256
 from importlib import import_module
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -105,6 +106,13 @@ def write(content: Content, path: Path) -> None:
     """Write the content of a model file."""
     with atomic_write(path) as file:
         container.write(content, file)
+
+
+def n_bytes(model: Any) -> int:
+    """Return the size of the file that :func:`save` would write."""
+    file = BytesIO()
+    container.write(serialize(model), file)
+    return file.tell()
 
 
 def _restore(content: Content, name: Any) -> Any:

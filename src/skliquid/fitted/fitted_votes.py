@@ -37,7 +37,14 @@ from skliquid.pools.importances import mean_importances
 from skliquid.tables.table_encoder import TableEncoder
 from skliquid.training import Rules, Training
 from skliquid.validation.input import check_classes, check_has_classes
-from skliquid.validation.parameters import Constraint, has_methods, one_of, positive_integer, share
+from skliquid.validation.parameters import (
+    Constraint,
+    has_methods,
+    one_of,
+    positive_integer,
+    positive_real,
+    share,
+)
 
 DELEGATION_PARAMETERS: dict[str, list[Constraint]] = {
     "n_final": [one_of(["auto"]), positive_integer],
@@ -46,6 +53,8 @@ DELEGATION_PARAMETERS: dict[str, list[Constraint]] = {
     "increment_size": [one_of(["auto"]), positive_integer],
     "competence": [one_of(MEASURES), CompetenceMeasure],
     "voting": [one_of(VOTINGS)],
+    "max_bytes": [positive_integer, None],
+    "max_predict_seconds": [positive_real, None],
     "random_state": ["random_state"],
 }
 """Parameters of every ensemble whose voters delegate."""
@@ -187,6 +196,10 @@ class FittedVotes(ABC):
     def _shares(self, training: Training, X: Any) -> Floats:
         """Return class probabilities before calibration."""
         shares = self._group(training).combined(self._voting.shares, self._voting.method, X)
+        return self._with_uniform_share(shares)
+
+    def _with_uniform_share(self, shares: Floats) -> Floats:
+        """Return shares of the votes, of which some go to all classes alike."""
         uniform = self.uniform_share_
         return (1 - uniform) * shares + uniform / shares.shape[1] if uniform else shares
 

@@ -11,8 +11,15 @@ Displays need matplotlib, which the extra ``plot`` installs.
 """
 
 from skliquid.plotting.delegation_display import DelegationDisplay
+from skliquid.plotting.front_display import FrontDisplay
 from skliquid.plotting.survivors_display import SurvivorsDisplay
 from skliquid.plotting.training_display import TrainingDisplay
 from skliquid.plotting.weight_flow_display import WeightFlowDisplay
 
-__all__ = ["DelegationDisplay", "SurvivorsDisplay", "TrainingDisplay", "WeightFlowDisplay"]
+__all__ = [
+    "DelegationDisplay",
+    "FrontDisplay",
+    "SurvivorsDisplay",
+    "TrainingDisplay",
+    "WeightFlowDisplay",
+]

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skliquid.diversity import VoterSpec, final_step
 from skliquid.validation.input import takes_sample_weight
+from skliquid.validation.parameters import BUDGETS, LIMITS
 from skliquid.voters import TreeVoter
 
 
@@ -19,7 +20,7 @@ def learns_by_increments(estimator: Any) -> bool:
     if not hasattr(estimator, "partial_fit"):
         return False
     own = estimator.get_params(deep=False)
-    has_budget = any(own.get(name) is not None for name in ("max_cost", "max_seconds"))
+    has_budget = any(own.get(name) is not None for name in BUDGETS + LIMITS)
     if has_budget or isinstance(own.get("max_samples"), Integral):  # these need all rows
         return False
     params = {name.rsplit("__", 1)[-1]: value for name, value in estimator.get_params().items()}

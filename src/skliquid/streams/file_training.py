@@ -249,7 +249,7 @@ def _check_ensemble(
         settings = presets.for_unscaled_streams() if online else {}
         ensemble = LiquidEnsembleClassifier(**settings)
     if online:
-        check_no_budget(ensemble.max_cost, ensemble.max_seconds)
+        check_no_budget(ensemble)
     ensemble.check_parameters()
     return ensemble
 

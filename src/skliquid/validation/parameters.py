@@ -89,13 +89,24 @@ def check_estimators(
         )
 
 
-def check_no_budget(max_cost: int | None, max_seconds: float | None) -> None:
-    """Raise when a budget is set for ``partial_fit``."""
-    for name, limit in (("max_cost", max_cost), ("max_seconds", max_seconds)):
-        if limit is not None:
+BUDGETS = ("max_cost", "max_seconds")
+LIMITS = ("max_bytes", "max_predict_seconds")
+
+
+def check_no_budget(ensemble: Any) -> None:
+    """Raise when a budget or a limit is set for ``partial_fit``."""
+    for name in BUDGETS:
+        if (limit := getattr(ensemble, name)) is not None:
             raise ValueError(
                 f"{name} must be None in partial_fit, where the caller decides how many rows come: "
                 f"got {limit}. Set it to None, and stop when training_cost_.total is high enough."
+            )
+    for name in LIMITS:
+        if (limit := getattr(ensemble, name)) is not None:
+            raise ValueError(
+                f"{name} must be None in partial_fit, where voters go on to grow: got {limit}. Set "
+                "it to None, and give the limit to skliquid.prune, or call refit with it at the "
+                "end."
             )
 
 
