@@ -59,7 +59,8 @@ def texts_of(figure):
 
 
 def test_the_public_names_are_the_displays():
-    assert skliquid.plotting.__all__ == [display.__name__ for display in DISPLAYS]
+    names = [display.__name__ for display in DISPLAYS]
+    assert skliquid.plotting.__all__ == ["DecisionDisplay", *names]
 
 
 @pytest.mark.parametrize("display", DISPLAYS)
