@@ -11,7 +11,7 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SOURCES = $(wildcard src/skliquid/native/*/*.cpp src/skliquid/native/*/*.hpp)
 
 .PHONY: help test test-coverage test-docs test-oldest test-sanitized test-slow build debug check format reproduce reproduce-full docs clean \
-	bench bench-start bench-trees bench-accuracy bench-contribution bench-choices bench-drift bench-streams bench-files \
+	bench bench-start bench-trees bench-accuracy bench-contribution bench-choices bench-drift bench-explain bench-streams bench-files \
 	bench-cluster bench-frames bench-large bench-limits bench-model-files bench-onnx bench-pruning bench-replay bench-scale bench-tabular \
 	bench-weights mutants replay-page stress
 
@@ -127,6 +127,10 @@ bench-weights: $(VENV)/installed  ## vote weights in the default ensemble and in
 bench-drift: $(VENV)/installed  ## streams with concept drift, against river's forests, in a quarter of an hour
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python benchmarks/drift.py --write docs/drift.md --figure docs/images/drift.png
+
+bench-explain: $(VENV)/installed  ## explanations: CPU seconds for 1,000 rows, beside shap on LightGBM and a forest, in some minutes
+	$(INSTALL) --editable '.[bench]'
+	$(BIN)/python benchmarks/explain.py --write docs/results/explain.md
 
 bench-streams: $(VENV)/installed  ## streams of river and of tables, against its adaptive random forest, in a quarter of an hour
 	$(INSTALL) --editable '.[bench]'

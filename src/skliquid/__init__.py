@@ -17,6 +17,7 @@ Other ways in:
 
 - ``LiquidEnsembleClassifier.for_streams()`` and ``partial_fit``: streams with concept drift;
 - ``TableEncoder()``: data frames as numbers, for other classifiers;
+- ``explain(ensemble, X)``: who decided each row, and the contribution of each column;
 - ``skliquid.plotting`` and ``replay(ensemble, "replay.html")``: pictures of what happened;
 - ``prune(forest, X, y)``: a smaller ensemble from a fitted one;
 - ``skliquid.voters``: small forests and boosted trees, with ``partial_fit``;
@@ -66,6 +67,7 @@ _MODULES = {
     "TrainingRecord": "skliquid.delegation.record",
     "as_mechanism": "skliquid.mechanisms",
     "front": "skliquid.pareto",
+    "explain": "skliquid.explanation",
     "increments_from": "skliquid.streams",
     "load": "skliquid.files.saving",
     "prune": "skliquid.pruned",

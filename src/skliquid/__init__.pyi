@@ -15,6 +15,7 @@ from skliquid.delegation.record import TrainingCost as TrainingCost
 from skliquid.delegation.record import TrainingRecord as TrainingRecord
 from skliquid.diversity import Diversity as Diversity
 from skliquid.ensemble import LiquidEnsembleClassifier as LiquidEnsembleClassifier
+from skliquid.explanation import explain as explain
 from skliquid.files.container import ModelFileError as ModelFileError
 from skliquid.files.saving import load as load
 from skliquid.files.saving import save as save

@@ -303,15 +303,25 @@ def test_generous_limits_change_no_bit_of_pruning(rows, forest):
     assert wide.record_.stopped is None
 
 
-def test_prune_keeps_bytes(rows, forest):
+def test_prune_keeps_bytes(rows, forest, tmp_path):
     X, y = (part[600:] for part in rows)
-    limit = int(0.75 * len(pickle.dumps(prune(forest, X, y, n_final=8, random_state=0))))
+
+    def n_bytes(pruned):
+        save(pruned, tmp_path / "pruned")
+        return (tmp_path / "pruned").stat().st_size
+
+    limit = int(0.75 * n_bytes(prune(forest, X, y, n_final=8, random_state=0)))
     pruned = prune(forest, X, y, n_final=8, max_bytes=limit, random_state=0)
-    assert len(pickle.dumps(pruned)) <= limit
+    assert n_bytes(pruned) <= limit
     assert 1 <= len(pruned.estimators_) < 8
     assert f"max_bytes={limit} left" in pruned.record_.stopped
     pruned.partial_fit(X[:200], y[:200])
-    assert len(pickle.dumps(pruned)) <= limit
+    assert n_bytes(pruned) <= limit
+
+
+def test_a_classical_method_keeps_no_limit(rows, forest):
+    with pytest.raises(ValueError, match="max_bytes must be None where method is not 'delegation'"):
+        prune(forest, *rows, n_final=8, method="kappa", max_bytes=10**6)
 
 
 def test_prune_keeps_seconds(rows, forest, clock):

@@ -59,7 +59,7 @@ def texts_of(figure):
 
 
 def test_the_public_names_are_the_displays():
-    names = [*(display.__name__ for display in DISPLAYS), "FrontDisplay"]
+    names = [*(display.__name__ for display in DISPLAYS), "DecisionDisplay", "FrontDisplay"]
     assert skliquid.plotting.__all__ == sorted(names)
 
 

@@ -86,5 +86,28 @@ def grow_sequences(
     features: Any = None,
 ) -> list[tuple[list[tuple[bytes, bytes]], int]]: ...
 def add_up_trees(voters: list[Trees], X: Any, sums: Any, n_threads: int) -> None: ...
+def explain_trees(
+    trees: Trees,
+    X: Any,
+    columns: Any,
+    players: Any,
+    n_players: int,
+    quadratures: Any,
+    values: Any,
+    expected: Any,
+    n_threads: int,
+) -> None: ...
+def explain_waves(
+    directions: Any,
+    offsets: Any,
+    X: Any,
+    background: Any,
+    players: Any,
+    n_players: int,
+    quadratures: Any,
+    values: Any,
+    expected: Any,
+    n_threads: int,
+) -> None: ...
 def find_bins(X: Any, edges: Any, bins: Any, n_threads: int) -> None: ...
 def to_probabilities(scores: Any, probabilities: Any) -> None: ...

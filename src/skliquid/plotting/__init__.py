@@ -1,4 +1,4 @@
-"""Displays of a training, in the style of scikit-learn's displays, and its replay.
+"""Displays of a training and of a prediction, in scikit-learn's style, and replays.
 
 >>> from sklearn.datasets import load_breast_cancer
 >>> from skliquid import LiquidEnsembleClassifier
@@ -10,6 +10,7 @@
 Displays need matplotlib, which the extra ``plot`` installs.
 """
 
+from skliquid.plotting.decision_display import DecisionDisplay
 from skliquid.plotting.delegation_display import DelegationDisplay
 from skliquid.plotting.front_display import FrontDisplay
 from skliquid.plotting.survivors_display import SurvivorsDisplay
@@ -17,6 +18,7 @@ from skliquid.plotting.training_display import TrainingDisplay
 from skliquid.plotting.weight_flow_display import WeightFlowDisplay
 
 __all__ = [
+    "DecisionDisplay",
     "DelegationDisplay",
     "FrontDisplay",
     "SurvivorsDisplay",

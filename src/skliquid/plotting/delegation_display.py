@@ -9,7 +9,7 @@ from skliquid.delegation.arrays import Floats
 from skliquid.delegation.graph import DelegationGraph
 from skliquid.delegation.record import IncrementRecord, TrainingRecord
 from skliquid.plotting.delegation_drawing import DelegationDrawing
-from skliquid.plotting.display import Display, arrange, quantity
+from skliquid.plotting.display import RecordDisplay, arrange, quantity
 from skliquid.plotting.fitted_record import competence_unit, estimators_of, record_of
 from skliquid.plotting.forest_layout import WIDTH_TO_HEIGHT, ForestLayout
 from skliquid.plotting.marks import marks_by_estimator
@@ -19,7 +19,7 @@ _WIDTHS, _HEIGHTS = (3.6, 6.9), (2.4, 4.6)  # minimum and maximum, in inches
 _NOTE = "Area: votes carried or passed on. Strong outline: representative."
 
 
-class DelegationDisplay(Display):
+class DelegationDisplay(RecordDisplay):
     """Who delegated to whom: a tree of voters around each representative.
 
     Each mark is a voter, and each line a delegation, from the outside to the representative. The

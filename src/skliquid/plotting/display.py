@@ -24,30 +24,12 @@ _MIN_SCALE = 0.7  # of texts in small axes
 
 
 class Display(ABC):
-    """A picture of a training, in the current style of matplotlib."""
+    """A picture of a fitted ensemble, in the current style of matplotlib."""
 
     @classmethod
     @abstractmethod
     def from_estimator(cls, *args: Any, **options: Any) -> Self:
         """Draw a fitted ensemble."""
-
-    @classmethod
-    def from_record(cls, record: TrainingRecord, **options: Any) -> Self:
-        """Draw the record of a training.
-
-        Parameters
-        ----------
-        record : TrainingRecord
-            The record, with at least one increment.
-        **options
-            Those of ``from_estimator``.
-
-        Returns
-        -------
-        display : Display
-            The display, with the drawn artists as attributes.
-        """
-        return cls.from_estimator(record_of(record, "record"), **options)
 
     def plot(self, ax: Any = None, **options: Any) -> Self:
         """Draw.
@@ -93,6 +75,28 @@ class Display(ABC):
             self.figure_ = ax.figure
             ax.tick_params(labelsize=sizes["xtick.labelsize"])
             yield ax
+
+
+class RecordDisplay(Display):
+    """A picture of a training: its record is enough to draw it."""
+
+    @classmethod
+    def from_record(cls, record: TrainingRecord, **options: Any) -> Self:
+        """Draw the record of a training.
+
+        Parameters
+        ----------
+        record : TrainingRecord
+            The record, with at least one increment.
+        **options
+            Those of ``from_estimator``.
+
+        Returns
+        -------
+        display : Display
+            The display, with the drawn artists as attributes.
+        """
+        return cls.from_estimator(record_of(record, "record"), **options)
 
 
 def small() -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from skliquid.plotting.display import Display, arrange, blend, divide, quantity, small
+from skliquid.plotting.display import RecordDisplay, arrange, blend, divide, quantity, small
 from skliquid.plotting.fitted_record import estimators_of, record_of
 from skliquid.plotting.traits import Trait, traits_of
 
@@ -21,7 +21,7 @@ _BAR_HEIGHT = 0.17  # inches
 _DRAWN = 0.25  # shade of all drawn values
 
 
-class SurvivorsDisplay(Display):
+class SurvivorsDisplay(RecordDisplay):
     """Which estimators, feature maps and hyperparameters carry weight at the end.
 
     The display shows what the ensemble learned about the data. First come estimators, then feature

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from skliquid.plotting.display import Display, arrange, blend, divide, small
+from skliquid.plotting.display import RecordDisplay, arrange, blend, divide, small
 from skliquid.plotting.fitted_record import record_of
 from skliquid.plotting.training_history import TrainingHistory
 
@@ -21,7 +21,7 @@ _DASHES = ("-", (0, (1, 1.2)), (0, (5, 1.5)), (0, (5, 1.2, 1, 1.2)), (0, (3, 1, 
 _MARKERS = ("o", "v", "s", "^", "D", "P", "X")
 
 
-class TrainingDisplay(Display):
+class TrainingDisplay(RecordDisplay):
     """Competence, accuracy, size and cost over the increments, for one ensemble or several.
 
     Five panels: the competence of the representatives left; the accuracy of the ensemble on the

@@ -6,7 +6,7 @@ import numpy as np
 
 from skliquid.delegation.arrays import Floats, Voters
 from skliquid.delegation.graph import DelegationGraph
-from skliquid.plotting.display import Display, arrange, blend, quantity, small
+from skliquid.plotting.display import RecordDisplay, arrange, blend, quantity, small
 from skliquid.plotting.fitted_record import record_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _MAX_HUES, _MAX_CURVES, _MAX_VECTORS = 6, 120, 400
 _CURVE = np.linspace(0, 1, 12)  # places between two increments
 
 
-class WeightFlowDisplay(Display):
+class WeightFlowDisplay(RecordDisplay):
     """How weight gathers: from a band per voter to a few bands of representatives.
 
     The height of a band is the weight of a voter, over the increments; the first state is that

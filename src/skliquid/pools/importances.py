@@ -53,40 +53,44 @@ def importances_of(voter: Any) -> Floats | None:
     it is the root mean square of the derivative, :math:`\sqrt{\frac12 \sum_k c_k^2
     \omega_{jk}^2}`. For coefficients of the features themselves, this derivative is :math:`|c_j|`.
     """
-    *maps, last = _steps(voter)
-    if any(not (_is_one_to_one(step) or _is_fourier(step) or _is_view(step)) for step in maps):
+    *maps, last = steps_of(voter)
+    if any(not (is_one_to_one(step) or is_fourier(step) or is_view(step)) for step in maps):
         return None
     if hasattr(last, "feature_importances_"):
         own: Floats = np.asarray(last.feature_importances_, dtype=np.float64)
-        return None if any(map(_is_fourier, maps)) else own
+        return None if any(map(is_fourier, maps)) else own
     if not hasattr(last, "coef_"):
         return None
     coef: Any = last.coef_
     coef = coef.toarray() if scipy.sparse.issparse(last.coef_) else np.atleast_2d(coef)
     for step in reversed(maps):
-        if _is_fourier(step):
+        if is_fourier(step):
             coef = _through_fourier(step, coef)
     sizes: Floats = np.abs(coef).mean(axis=0)
-    return maps[0].importances(sizes) if maps and _is_view(maps[0]) else sizes
+    return maps[0].importances(sizes) if maps and is_view(maps[0]) else sizes
 
 
-def _steps(voter: Any) -> list[Any]:
+def steps_of(voter: Any) -> list[Any]:
+    """Return the feature maps of a voter and its classifier, without pipelines around them."""
     if not isinstance(voter, Pipeline):
         return [voter]
     steps = [step for _, step in voter.steps if step not in (None, "passthrough")]
-    return [inner for step in steps for inner in _steps(step)]
+    return [inner for step in steps for inner in steps_of(step)]
 
 
-def _is_one_to_one(step: Any) -> bool:
+def is_one_to_one(step: Any) -> bool:
+    """Return whether a map changes each feature by itself."""
     is_function = isinstance(step, FunctionTransformer) and step.feature_names_out == "one-to-one"
     return is_function or isinstance(step, OneToOneFeatureMixin)
 
 
-def _is_view(step: Any) -> bool:
-    return hasattr(step, "importances")  # the numeric view of an encoded table
+def is_view(step: Any) -> bool:
+    """Return whether a map is the numeric view of an encoded table."""
+    return hasattr(step, "importances")
 
 
-def _is_fourier(step: Any) -> bool:
+def is_fourier(step: Any) -> bool:
+    """Return whether a map gives random Fourier features."""
     return isinstance(step, FourierFeatures | RBFSampler)
 
 

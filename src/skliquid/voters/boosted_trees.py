@@ -134,7 +134,7 @@ class BoostedTreesClassifier(TreeVoter):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             Scores; their softmax are the probabilities.
         """
-        scores: Floats = self.scores([self], self._check_X(X), self._n_threads)[0]
+        scores: Floats = self.scores([self], self.check_X(X), self._n_threads)[0]
         return scores[:, 0] if self.n_outputs == 1 else scores
 
     @property

@@ -141,7 +141,7 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         probabilities : ndarray of shape (n_samples, n_classes)
             Probabilities in the order of ``classes_``; each row sums to one.
         """
-        found: Floats = self.probabilities([self], self._check_X(X), self._n_threads)[0]
+        found: Floats = self.probabilities([self], self.check_X(X), self._n_threads)[0]
         return found
 
     def predict_log_proba(self, X: Any) -> Floats:
@@ -374,7 +374,8 @@ class TreeVoter(ClassifierMixin, BaseEstimator, ABC):
         check_classification_targets(y)
         return X, y, _check_weights(sample_weight, len(y))
 
-    def _check_X(self, X: Any) -> Any:
+    def check_X(self, X: Any) -> Any:
+        """Return rows of numbers, with codes for categories, as the trees see them."""
         check_is_fitted(self)
         return self._to_arrays(X, reset=False)
 

@@ -13,6 +13,7 @@
 
 #include "door/arrays.hpp"
 #include "door/threads.hpp"
+#include "trees/explanation.hpp"
 #include "trees/trees.hpp"
 
 namespace skliquid {
@@ -452,6 +453,100 @@ void find_all_bins(nb::handle X_, nb::handle edges_, nb::handle bins_, int64_t n
   });
 }
 
+// Checked arguments that explanations of trees and of waves share.
+struct CheckedGame {
+  Array X, background, players_, quadratures_, values;
+  Players players;
+  Quadratures quadratures;
+
+  CheckedGame(nb::handle X_, nb::handle background_, nb::handle players__, int64_t n_players,
+              nb::handle quadratures__, nb::handle values_)
+      : X(X_, "X", 2, Use::read),
+        background(background_, "background", 2, Use::read),
+        players_(players__, "players", 1, Use::read),
+        quadratures_(quadratures__, "quadratures", 3, Use::read),
+        values(values_, "values", 3, Use::write) {
+    require(n_players >= 1 && n_players < most_columns, "n_players must be from 1 to 2**29.");
+    players_.expect_size(0, X.size(1), "numbers");
+    players_.expect_range<std::int32_t>(0, n_players);
+    quadratures_.expect_size(0, most_points, "rules");
+    quadratures_.expect_size(1, 2, "rows, points and weights");
+    quadratures_.expect_size(2, most_points, "columns");
+    values.expect_size(0, X.size(0), "rows");
+    values.expect_size(1, n_players, "players");
+    players = {players_.as<std::int32_t>(), n_players};
+    quadratures = {quadratures_.as<double>()};
+  }
+};
+
+// Call `explain(first, n)` for blocks of rows.
+template <class Explain>
+void explain_blocks(int64_t n_rows, int64_t n_threads, const Explain& explain) {
+  const int64_t n_blocks = (n_rows + rows_explained - 1) / rows_explained;
+  do_jobs(n_blocks, n_threads, [&](int64_t block, const Stop&) {
+    const int64_t first = block * rows_explained;
+    explain(first, std::min(rows_explained, n_rows - first));
+  });
+}
+
+// Find the Shapley values of the sum of a voter's trees, and its expected sum.
+void explain_trees(nb::handle trees_, nb::handle X, nb::handle columns, nb::handle players,
+                   int64_t n_players, nb::handle quadratures, nb::handle values,
+                   nb::handle expected_, int64_t n_threads) {
+  const CheckedGame game(X, columns, players, n_players, quadratures, values);
+  const Array expected(expected_, "expected", 1, Use::write);
+  expect_apart(
+      {&game.X, &game.background, &game.players_, &game.quadratures_, &game.values, &expected});
+  const CheckedTrees* checked = nullptr;
+  require(nb::try_cast(trees_, checked) && checked, "trees must be skliquid.native.Trees.");
+  const Trees& trees = checked->trees;
+  const int64_t width = game.X.size(1), n_outputs = trees.n_outputs;
+  require(checked->width == width, "X must have as many columns as trees were grown on.");
+  game.background.expect_size(0, width, "rows, one for each column");
+  require(game.background.size(1) >= 1, "background must have a row.");
+  game.values.expect_size(2, n_outputs, "outputs");
+  expected.expect_size(0, n_outputs, "numbers");
+  const double *numbers = game.X.as<double>(), *own = game.background.as<double>();
+  double *found = game.values.as<double>(), *sums = expected.as<double>();
+  Shares shares;
+  require(find_shares(trees, game.players, own, game.background.size(1), shares),
+          "trees must not share nodes.");
+  std::copy(shares.expected.begin(), shares.expected.end(), sums);
+  explain_blocks(game.X.size(0), n_threads, [&](int64_t first, int64_t n) {
+    explain_rows(trees, game.players, shares, game.quadratures, numbers + first * width, n, width,
+                 found + first * n_players * n_outputs);
+  });
+}
+
+// Find the Shapley values of cosines of linear functions, and the expected cosines.
+void explain_waves_(nb::handle directions_, nb::handle offsets_, nb::handle X,
+                    nb::handle background, nb::handle players, int64_t n_players,
+                    nb::handle quadratures, nb::handle values, nb::handle expected_,
+                    int64_t n_threads) {
+  const CheckedGame game(X, background, players, n_players, quadratures, values);
+  const Array directions(directions_, "directions", 2, Use::read);
+  const Array offsets(offsets_, "offsets", 1, Use::read);
+  const Array expected(expected_, "expected", 1, Use::write);
+  expect_apart({&game.X, &game.background, &game.players_, &game.quadratures_, &game.values,
+                &directions, &offsets, &expected});
+  const int64_t width = game.X.size(1), n_waves = offsets.size(0);
+  directions.expect_size(0, n_waves, "rows");
+  directions.expect_size(1, width, "columns");
+  game.background.expect_size(1, width, "columns");
+  require(game.background.size(0) >= 1, "background must have a row.");
+  game.values.expect_size(2, n_waves, "waves");
+  expected.expect_size(0, n_waves, "numbers");
+  const double* numbers = game.X.as<double>();
+  double *found = game.values.as<double>(), *to = expected.as<double>();
+  Waves waves{directions.as<double>(), offsets.as<double>(), width, n_waves, {}};
+  find_means(waves, game.players, game.background.as<double>(), game.background.size(0));
+  for (int64_t k = 0; k < n_waves; ++k) to[k] = expected_wave(waves, game.players, k);
+  explain_blocks(game.X.size(0), n_threads, [&](int64_t first, int64_t n) {
+    explain_waves(waves, game.players, game.quadratures, numbers + first * width, n,
+                  found + first * n_players * n_waves);
+  });
+}
+
 void to_probabilities_(nb::handle scores_, nb::handle probabilities_) {
   const Array scores(scores_, "scores", 2, Use::read);
   const Array probabilities(probabilities_, "probabilities", 2, Use::write);
@@ -479,6 +574,12 @@ void add_tree_functions(nb::module_& m) {
         nb::arg("n_threads"));
   m.def("find_bins", &find_all_bins, nb::arg("X"), nb::arg("edges"), nb::arg("bins"),
         nb::arg("n_threads"));
+  m.def("explain_trees", &explain_trees, nb::arg("trees"), nb::arg("X"), nb::arg("columns"),
+        nb::arg("players"), nb::arg("n_players"), nb::arg("quadratures"), nb::arg("values"),
+        nb::arg("expected"), nb::arg("n_threads"));
+  m.def("explain_waves", &explain_waves_, nb::arg("directions"), nb::arg("offsets"), nb::arg("X"),
+        nb::arg("background"), nb::arg("players"), nb::arg("n_players"), nb::arg("quadratures"),
+        nb::arg("values"), nb::arg("expected"), nb::arg("n_threads"));
   m.def("to_probabilities", &to_probabilities_, nb::arg("scores"), nb::arg("probabilities"));
 }
 
