@@ -31,6 +31,7 @@ from skliquid.sources.csv_dialect import (
     read_dialect,
 )
 from skliquid.sources.file_paths import data_paths, fingerprint, format_of
+from skliquid.validation.checks import printable
 from skliquid.validation.limits import MAX_NUMBER
 
 _CONFIG: dict[str, Any] = {
@@ -464,7 +465,7 @@ class DataFiles:
                 return (
                     f"Column {name!r} must hold {rule}: {locate(row)} holds "
                     f"{X[name][row].as_py()!r}. Correct it, or train with column_types={{{name!r}: "
-                    f"'category'}} (on the command line --category {name})."
+                    f"'category'}} (on the command line --category {printable(name)})."
                 )
         return ""
 

@@ -17,7 +17,7 @@ from skliquid.presets import MAX_INCREMENTS, MIN_INCREMENT_ROWS
 from skliquid.sources.csv_dialect import GivenDialect
 from skliquid.sources.data_files import DataFiles, Report, draw_order, ignore
 from skliquid.streams.target_labels import labels_of, parse_classes, parse_label, type_of_labels
-from skliquid.validation.checks import check_number, suggestion
+from skliquid.validation.checks import check_number, printable, suggestion
 
 OPTIONS = {
     "number": "--number",
@@ -119,8 +119,8 @@ def check_column(name: str, files: DataFiles, parameter: str) -> None:
     if name not in columns:
         dots = ["..."] if len(columns) > _MAX_LISTED else []
         raise ValueError(
-            f"{parameter} must be a column of {files.source}, which has "
-            f"{', '.join([*columns[:_MAX_LISTED], *dots])}: got {name!r}. "
+            f"{parameter} must be a column of {printable(files.source)}, which has "
+            f"{printable(', '.join([*columns[:_MAX_LISTED], *dots]))}: got {name!r}. "
             f"{suggestion(name, columns)}"
         )
 

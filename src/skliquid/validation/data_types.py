@@ -11,6 +11,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from skliquid.validation.checks import printable
 from skliquid.validation.mapped_files import refuse_cut_file
 
 _COMPRESSED = ("csr", "csc", "bsr")
@@ -135,9 +136,16 @@ def _refuse_dates_and_records(name: str, data: Any) -> None:
 def conversion_of(
     name: str, errors: tuple[type[Exception], ...] = (OverflowError, LookupError)
 ) -> Iterator[None]:
-    """Raise a ValueError that names an argument, where an error of its conversion does not."""
+    """Raise a ValueError that names an argument, where an error of its conversion does not.
+
+    Errors of scikit-learn list names of columns as they are.
+    """
     try:
         yield
+    except ValueError as error:
+        if str(error).replace("\n", "").isprintable():
+            raise
+        raise ValueError(printable(error, keep="\n")) from None
     except errors as error:
         raise ValueError(
             f"{name} must be an array of numbers, or what numpy can convert to one: {error!r}. "
