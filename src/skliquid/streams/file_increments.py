@@ -109,8 +109,10 @@ def check_integer(name: str, value: object, *, like: int) -> None:
     """Raise unless a parameter is an integer of 1 or more."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer: got {value!r}. Give a number like {like}.")
-    if value < 1:
-        raise ValueError(f"{name} must be 1 or more: got {value}. Give a number like {like}.")
+    if not 1 <= int(value) < 2**63:
+        raise ValueError(
+            f"{name} must be 1 or more, and below 2**63: got {value}. Give a number like {like}."
+        )
 
 
 def check_column(name: str, files: DataFiles, parameter: str) -> None:

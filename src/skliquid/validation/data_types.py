@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from skliquid.validation.checks import printable
+from skliquid.validation.limits import check_columns_fit
 from skliquid.validation.mapped_files import refuse_cut_file
 
 _COMPRESSED = ("csr", "csc", "bsr")
@@ -163,6 +164,7 @@ def checked_sparse(X: Any) -> Any:
     matrix: Any = X
     if not scipy.sparse.issparse(X) or matrix.ndim != 2:  # scikit-learn raises for other shapes
         return X
+    check_columns_fit(matrix.shape[1])
     try:
         return _without_repetitions(_rebuilt(matrix))
     except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:
