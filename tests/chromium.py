@@ -1,7 +1,9 @@
 """A real browser for tests: Debian's Chromium, driven by playwright."""
 
 import shutil
+import subprocess
 from contextlib import contextmanager
+from functools import cache
 
 import pytest
 
@@ -16,7 +18,23 @@ FLAGS = [
     "--no-first-run",
 ]
 
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")
+needs_chromium = pytest.mark.usefixtures("chromium")  # of conftest.py
+
+
+@cache
+def why_it_does_not_start():
+    """Return why the browser cannot be used, or "" if it can.
+
+    While it is being installed, its name is there before it starts.
+    """
+    if CHROMIUM is None:
+        return "chromium is not installed"
+    words = [CHROMIUM, *FLAGS, "--dump-dom", "data:text/html,<p>started"]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"chromium does not start: {error}"
+    return "" if "started" in done.stdout else f"chromium does not start: {done.stderr[-200:]}"
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Rows as people give them, and as they should not: types, shapes, values, sparse matrices."""
 
 import array
+import os
 import tempfile
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -56,6 +57,16 @@ def _memmap():
     return X
 
 
+@cache
+def _memmap_of_cut_file():
+    with tempfile.TemporaryFile() as file:
+        X = np.memmap(file, np.float64, "w+", shape=PLAIN.shape)
+        X[:] = PLAIN
+        if os.name != "nt":  # which does not shorten it
+            file.truncate(0)
+    return X
+
+
 def _structured():
     return np.array(list(map(tuple, PLAIN)), dtype=[(name, np.float64) for name in NAMES])
 
@@ -103,6 +114,7 @@ ARRAYS = {
     "structured": _structured,
     "records": lambda: _structured().view(np.recarray),
     "memmap": _memmap,
+    "memmap of a cut file": _memmap_of_cut_file,
     "writable": PLAIN.copy,
     "strided": lambda: np.repeat(np.repeat(PLAIN, 2, axis=0), 2, axis=1)[::2, ::2],
     "backwards": lambda: PLAIN[::-1, ::-1],

@@ -12,6 +12,8 @@ from sklearn.model_selection import cross_val_score
 from small_ensembles import parts, same
 
 from skliquid import Diversity, LiquidEnsembleClassifier
+from skliquid.presets import ESTIMATORS
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier
 
 
 @pytest.fixture(scope="module")
@@ -230,6 +232,26 @@ def test_a_limit_of_time_ends_training_early(table):
 
 def test_accuracy_is_that_of_a_good_ensemble(table):
     assert cross_val_score(default(), *table, cv=3).mean() > 0.955
+
+
+def test_sparse_rows_differ_from_dense_ones_only_in_what_linear_voters_see():
+    X, y = load_breast_cancer(return_X_y=True)
+    rows = X, scipy.sparse.csr_array(X)
+
+    def probabilities(estimator, X, **options):
+        ensemble = LiquidEnsembleClassifier(
+            estimator, n_estimators=4, n_final=2, random_state=0, **options
+        )
+        return ensemble.fit(X, y).predict_proba(X)
+
+    for voter in (RandomizedForestClassifier(), BoostedTreesClassifier()):
+        dense, sparse = (probabilities(voter, own) for own in rows)
+        assert np.array_equal(dense, sparse)
+    linear = ESTIMATORS[0][1]
+    dense, sparse = (
+        probabilities(linear, own, diversity=Diversity(feature_maps="fourier")) for own in rows
+    )
+    assert not np.allclose(dense, sparse)  # those of an array are standardized
 
 
 def test_wide_sparse_rows_leave_out_what_is_drawn_for_trees():

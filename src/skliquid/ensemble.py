@@ -73,7 +73,12 @@ from skliquid.validation.input import (
     warn_if_one_class_wins,
     warn_if_unscaled,
 )
-from skliquid.validation.limits import BYTES_PER_VOTER, check_fits_in_memory, check_weight_range
+from skliquid.validation.limits import (
+    BYTES_PER_VOTER,
+    check_fits_in_memory,
+    check_weight_range,
+    warn_if_many_voters,
+)
 from skliquid.validation.parameters import has_methods, one_of, positive_integer, positive_share
 from skliquid.voters import CodedCategories, TreeVoter
 
@@ -633,6 +638,7 @@ class LiquidEnsembleClassifier(FittedVotes, CallbackSupportMixin, NamedEstimator
         self, classes: NDArray[Any], X: Any, rules: Rules, n_rows: int | None = None
     ) -> tuple[Training, VoterSpec]:
         """Return the training before the first increment, and the specification of its voters."""
+        warn_if_many_voters(self.n_estimators)
         entropy = check_random_state(self.random_state).randint(2**31 - 1)
         voters, choices, drawn = np.random.SeedSequence(int(entropy)).spawn(3)
         diversity, named = as_diversity(self.diversity), self._estimators_for(X, len(classes))

@@ -138,6 +138,11 @@ def test_a_replay_is_written(type_in, tmp_path):
         (["people.csv", "--target", "ill", "--sep", ";;"], "separator must be one ASCII character"),
         (["people.csv", "--target", "ill", "--decimal", "x"], "decimal must be '.' or ','"),
         (["people.csv", "--target", "ill", "--encoding", "x"], "encoding must be one that Python"),
+        (["people.csv", "--target", "ill", "--encoding", "idna"], "Python knows: got 'i"),
+        (
+            ["people.csv", "--target", "ill", "--online", "--increment-size", str(10**20)],
+            "increment_size must be 1 or more, and below 2**63: got 1000",
+        ),
         (["people.parquet", "--target", "ill", "--sep", ";"], "is a Parquet file. Leave them out."),
         (["people.csv", "--target", "ill", "--test-size", "1"], "Invalid value for '--test-size'"),
         (["people.csv", "--target", "ill", "--classes", "yes"], "and the target has 'no'"),

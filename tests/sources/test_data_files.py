@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skliquid.sources.csv_dialect import GivenDialect
-from skliquid.sources.data_files import DataFiles, _regroup
+from skliquid.sources.data_files import MAX_CSV_COLUMNS, DataFiles, _regroup
 
 USED = ["age", "visits", "town", "smokes", "ill"]
 GERMAN = {"sep": ";", "decimal": ",", "lineterminator": "\r\n"}
@@ -317,6 +317,14 @@ def test_broken_files_are_refused(table, write, tmp_path):
     (tmp_path / "d.csv").write_text("a,b,a\n1,2,3\n")
     with pytest.raises(ValueError, match=r"d.csv has 'a' more than once"):
         DataFiles(tmp_path / "d.csv")
+
+
+def test_a_csv_file_of_very_many_columns_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "wide.csv"
+    names = [f"x{k}" for k in range(MAX_CSV_COLUMNS + 1)]
+    path.write_text(",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
+    with pytest.raises(ValueError, match=r"at most 8,192 columns: .*wide.csv has 8,193. Leave"):
+        DataFiles(path)
 
 
 def test_a_broken_row_group_is_refused(table, write):

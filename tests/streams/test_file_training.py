@@ -445,7 +445,7 @@ def test_the_given_ensemble_is_not_changed(table, write):
 def test_parameters_are_checked_before_the_file_is_read():
     with pytest.raises(ValueError, match="n_final"):
         train_on("nowhere.csv", target="ill", ensemble=LiquidEnsembleClassifier(n_final=0))
-    with pytest.raises(ValueError, match="every must be 1 or more: got 0"):
+    with pytest.raises(ValueError, match=r"every must be 1 or more, .*: got 0"):
         train_on("nowhere.csv", target="ill", every=0)
     for name in ("every", "increment_size"):
         for wrong in ("100", 10.5, True):

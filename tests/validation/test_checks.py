@@ -6,6 +6,7 @@ from skliquid.validation.checks import (
     check_n_final,
     check_number,
     missing_extra,
+    printable,
     suggestion,
 )
 
@@ -56,3 +57,12 @@ def test_a_missing_package_is_an_error_that_says_how_to_install_it():
         "A cluster needs distributed, which is not installed (extra 'dask'): pip install "
         "distributed, or pip install '.[dask]' in a clone of skliquid."
     )
+
+
+def test_what_a_terminal_would_obey_is_escaped_as_repr_does():
+    odd = "\x1b[31m\r\b\x9b\u202e\u200b\ud800\n"
+    assert printable(odd) == repr(odd)[1:-1]
+    assert printable(f"a{odd}b", keep="\n") == f"a{repr(odd)[1:-3]}\nb"
+    plain = "Köln, 東京 \\ '\""
+    assert printable(plain) == plain
+    assert printable(3.5) == "3.5"

@@ -4,10 +4,12 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from small_ensembles import FEW_X, FEW_Y, of_four
 
+from skliquid.validation import limits
 from skliquid.validation.limits import (
     MAX_WEIGHT,
     MIN_WEIGHT,
@@ -82,3 +84,30 @@ def test_more_voters_or_trees_than_fit_into_memory_are_refused_at_once(estimator
     if n_estimators == 4:
         with pytest.raises(ValueError, match="n_estimators must not exceed what fits into memory"):
             estimator.fit(FEW_X, FEW_Y)
+
+
+@pytest.mark.parametrize("estimator", [None, SGDClassifier()])
+def test_more_sparse_columns_than_fit_into_memory_are_refused_at_once(estimator):
+    X = scipy.sparse.csr_array(([1.0], ([0], [7])), shape=(len(FEW_Y), 2**31 - 1))
+    message = r"X must have at most [\d,]+ columns, .* got 2,147,483,647. Leave out those"
+    with pytest.raises(ValueError, match=message):
+        of_four(estimator).fit(X, FEW_Y)
+    with pytest.raises(ValueError, match=message):
+        RandomizedForestClassifier().fit(X, FEW_Y)
+    kept, indices = np.unique(X.indices, return_inverse=True)  # the way out
+    narrow = scipy.sparse.csr_array((X.data, indices, X.indptr))
+    assert (kept.tolist(), narrow.shape) == ([7], (len(FEW_Y), 1))
+
+
+def test_trees_refuse_too_many_sparse_cells_before_they_look_at_columns():
+    X = scipy.sparse.csr_array(([1.0], ([0], [7])), shape=(len(FEW_Y), 2**28))
+    with pytest.raises(ValueError, match="X must have at most 2147483648 cells"):
+        RandomizedForestClassifier().fit(X, FEW_Y)
+
+
+def test_very_many_voters_are_warned_of_before_training(monkeypatch):
+    monkeypatch.setattr(limits, "MANY_VOTERS", 3)
+    with pytest.warns(UserWarning, match="Training 4 voters may take hours: .* Lower n_estimat"):
+        of_four().fit(FEW_X, FEW_Y)
+    monkeypatch.setattr(limits, "MANY_VOTERS", 4)
+    of_four().fit(FEW_X, FEW_Y)

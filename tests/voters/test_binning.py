@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from skliquid import native
+from skliquid.validation import limits
 from skliquid.voters import binning
 from skliquid.voters.binning import BinnedRows, bins_of, edges_of
 
@@ -133,7 +134,7 @@ def test_numbers_that_are_stored_twice_are_added():
 
 
 def test_sparse_rows_with_too_many_cells_are_an_error(monkeypatch):
-    monkeypatch.setattr(binning, "MAX_SPARSE_CELLS", 11)
+    monkeypatch.setattr(limits, "MAX_SPARSE_CELLS", 11)
     X = scipy.sparse.csr_array((3, 4))
     with pytest.raises(ValueError, match=r"at most 11 cells .* got 3 rows and 4 columns. Use lin"):
         bins_of(X, np.full((4, 62), np.inf))

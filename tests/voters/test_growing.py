@@ -17,7 +17,8 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier, binning, grow
+from skliquid.validation import limits
+from skliquid.voters import BoostedTreesClassifier, RandomizedForestClassifier, grow
 from skliquid.voters.binning import BinnedRows
 from skliquid.voters.growing import BATCHES
 from voters.tables import CATEGORICAL, N_COLUMNS, mixed_table, with_interaction
@@ -622,7 +623,7 @@ def test_wrong_rows_are_an_error(kind, monkeypatch):
             use(np.where(np.isnan(X), np.inf, X))
     with pytest.raises(TypeError, match=r"y must hold data: got a LazyFrame"):
         voter.fit(X, lazy)
-    monkeypatch.setattr(binning, "MAX_SPARSE_CELLS", X.size - 1)
+    monkeypatch.setattr(limits, "MAX_SPARSE_CELLS", X.size - 1)
     with pytest.raises(ValueError, match="X must have at most 1649 cells where it is sparse"):
         voter.fit(scipy.sparse.csr_array(X), y)
     with pytest.raises(ValueError, match="Unknown label type: continuous"):

@@ -18,7 +18,7 @@ from typer import Argument, BadParameter, Option
 
 from skliquid import __version__
 from skliquid.cli.ending import Stopped, refusing
-from skliquid.validation.checks import missing_extra, suggestion
+from skliquid.validation.checks import missing_extra, printable, suggestion
 
 _TYPED = {"tab": "\t", "\\t": "\t"}
 
@@ -252,7 +252,7 @@ def train(
             write_replay(trained.ensemble, replay)
     print_results(console, trained, perf_counter() - start)
     written = [f"Model: {out}"] if replay is None else [f"Replay: {replay}", f"Model: {out}"]
-    console.print(". ".join(written), soft_wrap=True)
+    console.print(printable(". ".join(written)), soft_wrap=True)
 
 
 def _check_parameters(

@@ -7,6 +7,8 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from skliquid.validation.checks import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -79,5 +81,5 @@ def refusing(
     else:
         return
     with suppress(OSError):  # of a terminal that was closed
-        console.print(text, style="red", markup=False, soft_wrap=True)
+        console.print(printable(text, keep="\n"), style="red", markup=False, soft_wrap=True)
     raise typer.Exit(code)

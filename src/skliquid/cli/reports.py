@@ -31,6 +31,7 @@ from skliquid.sources.file_paths import FORMATS, format_of, is_query
 from skliquid.streams import Progress, StreamedModel
 from skliquid.streams.model import Predictions
 from skliquid.tables.column_report import ColumnReport
+from skliquid.validation.checks import printable
 
 WRITERS: dict[str, Any] = {".csv": CSVWriter, ".parquet": ParquetWriter}
 """Writers of predictions, by the ending of a file."""
@@ -61,7 +62,7 @@ def unusual_dialect(paths: Sequence[Path], given: GivenDialect) -> str | None:
         notes.append("decimal commas")
     if dialect.encoding != "utf-8":
         notes.append(dialect.encoding.upper())
-    return f"{paths[0]} is read with {', '.join(notes)}." if notes else None
+    return f"{printable(paths[0])} is read with {', '.join(notes)}." if notes else None
 
 
 def default_name(data: str) -> str:
@@ -77,7 +78,7 @@ def plain_warnings(console: Console) -> Iterator[None]:
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if not str(message).startswith("Assumptions about columns"):
-            console.print(f"Note: {message}", soft_wrap=True)
+            console.print(f"Note: {printable(message)}", soft_wrap=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
@@ -87,7 +88,7 @@ def plain_warnings(console: Console) -> Iterator[None]:
 
 def listed(columns: Iterable[str]) -> str:
     """Return the names of columns as text."""
-    return ", ".join(name or "a column without a name" for name in columns)
+    return ", ".join(printable(name) or "a column without a name" for name in columns)
 
 
 # Training
@@ -192,7 +193,7 @@ def column_table(columns: Sequence[ColumnReport]) -> Table:
     for name, column_type, n_distinct, n_missing, example, notes, _ in columns[:_MAX_COLUMNS]:
         counts = ("", "") if column_type == "left out" else (f"{n_distinct:,}", f"{n_missing:,}")
         texts = (name or "(no name)", column_type, *counts, example, "; ".join(notes))
-        table.add_row(*map(Text, texts))
+        table.add_row(*(Text(printable(text)) for text in texts))
     if len(columns) > _MAX_COLUMNS:
         table.add_row(f"{len(columns) - _MAX_COLUMNS:,} more")
     return table
@@ -254,7 +255,7 @@ def confusion_table(confusion: NDArray[np.int64], classes: NDArray[Any]) -> Tabl
 def _groups(counts: NDArray[np.int64], classes: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
     """Return names of the rows of the table, and in which of them each class is."""
     most = np.sort(np.argsort(-counts, kind="stable")[:_MAX_CLASSES])
-    names = [str(classes[k]) for k in most]
+    names = [printable(classes[k]) for k in most]
     if len(most) < len(classes):
         names.append(f"{len(classes) - len(most)} others")
     groups = np.full(len(classes), len(most))
@@ -341,6 +342,6 @@ class PredictionSummary:
         shown = [repr(category[:_MAX_LENGTH_SHOWN]) for category in list(counts)[:_MAX_SHOWN]]
         dots = ["..."] if len(counts) > _MAX_SHOWN else []
         return (
-            f"{name}: {counts.total():,} rows with {len(counts):,} {plural} that the model does "
-            f"not know ({', '.join(shown + dots)})."
+            f"{printable(name)}: {counts.total():,} rows with {len(counts):,} {plural} that the "
+            f"model does not know ({', '.join(shown + dots)})."
         )

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
+from skliquid.validation.checks import printable
 from skliquid.validation.user_warnings import warn_user
 
 _FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
@@ -97,7 +98,7 @@ def _write_holder(descriptor: int, lock: Path) -> None:
 def _read_holder(descriptor: int) -> str:
     """Return the process that holds the lock; the file may hold anything."""
     text = os.read(descriptor, _LENGTH).decode(errors="replace")
-    return "".join(filter(str.isprintable, text)) or "another process"
+    return printable(text) or "another process"
 
 
 def check_owner(path: Path, *, parameter: str) -> None:

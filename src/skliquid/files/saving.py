@@ -14,6 +14,7 @@ from skliquid.files import container
 from skliquid.files.atomic_write import atomic_write
 from skliquid.files.container import Content, ModelFileError
 from skliquid.files.documents import InvalidPart, Reader, Writer
+from skliquid.validation.checks import printable
 
 
 def save(model: Any, path: str | PathLike[str]) -> None:
@@ -121,7 +122,8 @@ def _restore(content: Content, name: Any) -> Any:
     try:
         model = Reader(content).model()
     except InvalidPart as error:
-        raise ModelFileError(f"{name} must hold a valid model: {error}. {way_out}") from error
+        problem = printable(error)
+        raise ModelFileError(f"{name} must hold a valid model: {problem}. {way_out}") from None
     final = model
     while isinstance(final, Pipeline):
         final = final[-1]

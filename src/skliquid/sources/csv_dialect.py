@@ -66,8 +66,8 @@ class GivenDialect(NamedTuple):
                 f"decimal must be '.' or ',', and not the separator: got {decimal!r}. Leave it out."
             )
         try:
-            b" ".decode(encoding or "utf-8", errors="replace")  # refuses codecs not for text
-        except (LookupError, TypeError) as error:
+            b"\xff,a".decode(encoding or "utf-8", errors="replace")  # refuses codecs not for files
+        except (LookupError, TypeError, ValueError) as error:
             raise ValueError(
                 f"encoding must be one that Python knows: got {encoding!r}. Give one like 'cp1252'."
             ) from error

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -32,6 +33,7 @@ from skliquid.sources.csv_dialect import (
     read_dialect,
 )
 from skliquid.sources.file_paths import data_paths, fingerprint, format_of
+from skliquid.validation.checks import printable
 from skliquid.validation.limits import MAX_NUMBER
 
 _CONFIG: dict[str, Any] = {
@@ -53,6 +55,9 @@ _ENCODING = (
     "Give its encoding, such as encoding='cp1252' (on the command line --encoding cp1252), or "
     "write the file again in UTF-8."
 )
+
+MAX_CSV_COLUMNS = 2**13
+"""DuckDB needs about 0.1 MB of memory per column of a CSV file, and more time for each."""
 
 Report: TypeAlias = Callable[[float], None]
 """Called with the share of the data that has been read."""
@@ -76,7 +81,11 @@ class Part:
 
     def cell(self, name: str) -> str:
         """Return the SQL of a column."""
-        return f"c{list(self.columns).index(name)}"
+        return f"c{self._positions[name]}"
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.columns)}
 
 
 class DataFiles:
@@ -164,6 +173,12 @@ class DataFiles:
             raise ValueError(
                 "A CSV file must have the names of the columns in its first line: "
                 f"{path} has none. Write it again."
+            )
+        if len(names) > MAX_CSV_COLUMNS:
+            raise ValueError(
+                f"A CSV file must have at most {MAX_CSV_COLUMNS:,} columns: {path} has "
+                f"{len(names):,}. Leave some out, or read it with pandas and fit an ensemble to "
+                "the frame."
             )
         _check_distinct(names, str(path))
         part = Part(str(path), dict.fromkeys(names, pa.string()), path=path, dialect=dialect)
@@ -466,7 +481,7 @@ class DataFiles:
                 return (
                     f"Column {name!r} must hold {rule}: {locate(row)} holds "
                     f"{X[name][row].as_py()!r}. Correct it, or train with column_types={{{name!r}: "
-                    f"'category'}} (on the command line --category {name})."
+                    f"'category'}} (on the command line --category {printable(name)})."
                 )
         return ""
 
@@ -517,7 +532,7 @@ def _bad_line(part: Part, dialect: Dialect) -> str:
 
 
 def _check_distinct(names: list[str], source: str) -> None:
-    repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise ValueError(
             f"Columns must have different names: {source} has {repeated[0]!r} more than once. "

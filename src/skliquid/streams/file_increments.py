@@ -16,7 +16,7 @@ from skliquid.presets import MAX_INCREMENTS, MIN_INCREMENT_ROWS
 from skliquid.sources.csv_dialect import GivenDialect
 from skliquid.sources.data_files import DataFiles, Report, draw_order, ignore
 from skliquid.streams.target_labels import labels_of, parse_classes, parse_label, type_of_labels
-from skliquid.validation.checks import check_number, suggestion
+from skliquid.validation.checks import check_number, printable, suggestion
 
 OPTIONS = {
     "number": "--number",
@@ -108,8 +108,10 @@ def check_integer(name: str, value: object, *, like: int) -> None:
     """Raise unless a parameter is an integer of 1 or more."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} must be an integer: got {value!r}. Give a number like {like}.")
-    if value < 1:
-        raise ValueError(f"{name} must be 1 or more: got {value}. Give a number like {like}.")
+    if not 1 <= int(value) < 2**63:
+        raise ValueError(
+            f"{name} must be 1 or more, and below 2**63: got {value}. Give a number like {like}."
+        )
 
 
 def check_column(name: str, files: DataFiles, parameter: str) -> None:
@@ -118,8 +120,8 @@ def check_column(name: str, files: DataFiles, parameter: str) -> None:
     if name not in columns:
         dots = ["..."] if len(columns) > _MAX_LISTED else []
         raise ValueError(
-            f"{parameter} must be a column of {files.source}, which has "
-            f"{', '.join([*columns[:_MAX_LISTED], *dots])}: got {name!r}. "
+            f"{parameter} must be a column of {printable(files.source)}, which has "
+            f"{printable(', '.join([*columns[:_MAX_LISTED], *dots]))}: got {name!r}. "
             f"{suggestion(name, columns)}"
         )
 

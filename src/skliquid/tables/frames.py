@@ -24,8 +24,8 @@ from skliquid.validation.data_types import (
     conversion_of,
     is_frame,
     is_missing,
-    refuse_lazy_frame,
     refuse_repeated_names,
+    refuse_unreadable,
 )
 from skliquid.validation.user_warnings import warn_user
 
@@ -133,7 +133,7 @@ class Frame:
 
 def as_frame(X: Any) -> Any:
     """Return ``X``, a table of any library or a 2-D array, as one of the classes of this module."""
-    refuse_lazy_frame("X", X)
+    refuse_unreadable("X", X)
     if isinstance(X, Frame):
         return X
     pandas = sys.modules.get("pandas")
@@ -170,7 +170,7 @@ def with_columns(X: Any) -> Any:
 
 def table_shape(X: Any) -> tuple[int, int]:
     """Return the numbers of rows and columns of a table; 0 where ``X`` is no table."""
-    refuse_lazy_frame("X", X)
+    refuse_unreadable("X", X)
     if is_frame(X):
         frame = as_frame(X)
         return frame.n_rows, len(frame.names)
@@ -206,7 +206,7 @@ def _native(X: Any) -> Any:
 
 def needs_encoder(X: Any, categorical_features: Any) -> bool:
     """Return whether columns of ``X`` are not numbers, or numbers that are to be categories."""
-    refuse_lazy_frame("X", X)
+    refuse_unreadable("X", X)
     if is_frame(X):
         return _has_chosen(categorical_features) or not as_frame(X).has_numbers_only()
     return _has_chosen(categorical_features)

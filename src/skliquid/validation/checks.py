@@ -45,6 +45,22 @@ def suggestion(name: object, choices: Iterable[str]) -> str:
     return f"Did you mean {spellings[nearest[0]]!r}?" if nearest else "Choose one of them."
 
 
+def printable(text: object, *, keep: str = "") -> str:
+    r"""Return text in which characters that a terminal would obey are escaped, except ``keep``.
+
+    Names and labels come from data, and may hold anything. ``repr`` escapes the same characters.
+
+    Examples
+    --------
+    >>> printable("red" + chr(27)) == r"red\x1b"
+    True
+    """
+    shown = str(text)
+    if shown.isprintable():
+        return shown
+    return "".join(c if c.isprintable() or c in keep else ascii(c)[1:-1] for c in shown)
+
+
 def missing_extra(feature: str, package: str | None, extra: str) -> ImportError:
     """Return the error of a ``feature`` that needs a ``package`` of an ``extra``.
 

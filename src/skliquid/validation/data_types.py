@@ -11,13 +11,18 @@ import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from skliquid.validation.checks import printable
+from skliquid.validation.limits import check_columns_fit
+from skliquid.validation.mapped_files import refuse_cut_file
+
 _COMPRESSED = ("csr", "csc", "bsr")
 _Masked: Any = np.ma.MaskedArray
 _DATES = ("date", "time", "duration", "period", "interval")
 
 
-def refuse_lazy_frame(name: str, data: Any) -> None:
-    """Raise when ``data`` is a lazy query of polars."""
+def refuse_unreadable(name: str, data: Any) -> None:
+    """Raise when ``data`` is a lazy query of polars, or an array in a file that was cut."""
+    refuse_cut_file(name, data)
     if type(data).__name__ == "LazyFrame":
         raise TypeError(
             f"{name} must hold data: got a LazyFrame, which is a query. Call {name}.collect() "
@@ -91,7 +96,7 @@ def is_missing(value: Any) -> bool:
 
 
 def _refuse_odd_containers(name: str, data: Any) -> None:
-    refuse_lazy_frame(name, data)
+    refuse_unreadable(name, data)
     n_masked = np.count_nonzero(np.ma.getmaskarray(data)) if isinstance(data, _Masked) else 0
     if n_masked:  # numpy would pass on what is behind the mask
         raise ValueError(
@@ -132,9 +137,16 @@ def _refuse_dates_and_records(name: str, data: Any) -> None:
 def conversion_of(
     name: str, errors: tuple[type[Exception], ...] = (OverflowError, LookupError)
 ) -> Iterator[None]:
-    """Raise a ValueError that names an argument, where an error of its conversion does not."""
+    """Raise a ValueError that names an argument, where an error of its conversion does not.
+
+    Errors of scikit-learn list names of columns as they are.
+    """
     try:
         yield
+    except ValueError as error:
+        if str(error).replace("\n", "").isprintable():
+            raise
+        raise ValueError(printable(error, keep="\n")) from None
     except errors as error:
         raise ValueError(
             f"{name} must be an array of numbers, or what numpy can convert to one: {error!r}. "
@@ -148,9 +160,11 @@ def checked_sparse(X: Any) -> Any:
     Compiled code trusts indices; scipy checks them only when asked, and scikit-learn does not ask.
     Numbers stored for the same cell are added up. ``X`` itself stays as it is.
     """
+    refuse_unreadable("X", X)
     matrix: Any = X
     if not scipy.sparse.issparse(X) or matrix.ndim != 2:  # scikit-learn raises for other shapes
         return X
+    check_columns_fit(matrix.shape[1])
     try:
         return _without_repetitions(_rebuilt(matrix))
     except (ValueError, TypeError, IndexError, AttributeError, OverflowError) as error:

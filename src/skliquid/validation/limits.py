@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skliquid.validation.user_warnings import warn_user
+
 MIN_WEIGHT, MAX_WEIGHT = 1e-100, 1e25
 """Range of row weights above zero: the sum of their squares neither vanishes nor overflows."""
 
@@ -16,6 +18,12 @@ MAX_THREADS = 1024
 
 MAX_SPARSE_CELLS = 2**31
 """Cells of a sparse matrix that trees are grown on, zeros included: each takes one byte."""
+
+MAX_COLUMNS, BYTES_PER_COLUMN = 2**29, 24
+"""Columns of sparse rows, which are fewer, and the memory for each: place, mean and deviation."""
+
+MANY_VOTERS = 20_000
+"""With more voters than these, delegation takes minutes."""
 
 BYTES_PER_VOTER, BYTES_PER_TREE = 800, 96
 """Memory of the smallest voter, with its share of the record, and of the smallest tree."""
@@ -45,6 +53,36 @@ def check_fits_in_memory(name: str, count: int, *, bytes_each: int) -> None:
             f"{name} must not exceed what fits into memory: {int(count)} of them, of {bytes_each} "
             f"bytes at least, do not fit into {memory / 2**30:.3g} GiB. Give a number far below "
             f"{memory // bytes_each}."
+        )
+
+
+def check_columns_fit(n_columns: int) -> None:
+    """Raise if sparse rows have too many columns, or more than fit into the main memory."""
+    fitting = min(MAX_COLUMNS - 1, bytes_of_memory() // BYTES_PER_COLUMN)
+    if n_columns > fitting:
+        raise ValueError(
+            f"X must have at most {fitting:,} columns, each of which takes memory: got "
+            f"{n_columns:,}. Leave out those without numbers: numpy.unique(X.indices, "
+            "return_inverse=True) returns the others, and new indices for them."
+        )
+
+
+def check_sparse_cells(n_rows: int, n_columns: int) -> None:
+    """Raise if sparse rows have too many cells, zeros included, to grow trees on."""
+    if n_rows * n_columns > MAX_SPARSE_CELLS:
+        raise ValueError(
+            f"X must have at most {MAX_SPARSE_CELLS} cells where it is sparse and voters are "
+            f"trees, zeros included: got {n_rows} rows and {n_columns} columns. Use linear voters, "
+            "lower max_rows, or reduce the columns, for example with TruncatedSVD."
+        )
+
+
+def warn_if_many_voters(n_voters: int) -> None:
+    """Warn, before training, of numbers of voters with which it may take hours."""
+    if n_voters > MANY_VOTERS:
+        warn_user(
+            f"Training {n_voters:,} voters may take hours: the time for delegation grows with the "
+            "square of their number. Lower n_estimators, or follow it with verbose=1."
         )
 
 

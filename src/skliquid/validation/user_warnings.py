@@ -4,6 +4,8 @@ import sys
 import warnings
 from types import FrameType
 
+from skliquid.validation.checks import printable
+
 _LIBRARIES = {"skliquid", "sklearn", "joblib", "skrub", "imblearn", "threadpoolctl"}
 _STANDARD = {"contextlib", "threading", "concurrent", "multiprocessing"}
 
@@ -16,7 +18,7 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """
     frame = _user_frame(sys._getframe(1))  # noqa: SLF001 (as in the standard library)
     warnings.warn_explicit(
-        message,
+        printable(message, keep="\n"),
         category,
         filename=frame.f_code.co_filename,
         lineno=frame.f_lineno,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from skliquid import native
 from skliquid.delegation.arrays import Floats, compact
-from skliquid.validation.limits import MAX_SPARSE_CELLS
+from skliquid.validation.limits import check_sparse_cells
 from skliquid.voters.one_hot import ColumnTypes, bundle
 
 ROWS_FOR_EDGES = 2_000  # at most, at equal distances
@@ -73,6 +73,8 @@ def edges_of(X: Any, is_categorical: NDArray[np.bool_], shift: float = 0.0) -> F
     Where a column has at most 63 different values, each has a bin of its own.
     """
     n_rows, n_columns = X.shape
+    if scipy.sparse.issparse(X):  # before there are edges of all columns
+        check_sparse_cells(n_rows, n_columns)
     n_used = min(ROWS_FOR_EDGES, max(_CELLS_FOR_EDGES // n_columns, 500))
     step = max(-(-n_rows // n_used), 1)
     sample = X[int(shift * step) :: step]
@@ -135,12 +137,7 @@ def bins_of(X: Any, edges: Floats, n_threads: int = 1) -> NDArray[np.uint8]:
 
 def _sparse_bins(X: Any, edges: Floats) -> NDArray[np.uint8]:
     n_rows, n_columns = X.shape
-    if n_rows * n_columns > MAX_SPARSE_CELLS:
-        raise ValueError(
-            f"X must have at most {MAX_SPARSE_CELLS} cells where it is sparse and voters are "
-            f"trees, zeros included: got {n_rows} rows and {n_columns} columns. Use linear voters, "
-            "lower max_rows, or reduce the columns, for example with TruncatedSVD."
-        )
+    check_sparse_cells(n_rows, n_columns)
     by_column = X.tocsc(copy=True)
     by_column.sum_duplicates()
     bins = np.empty((n_columns, n_rows), dtype=np.uint8)
