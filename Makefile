@@ -42,12 +42,14 @@ debug: $(VENV)/installed  ## build the native core for a debugger: with line num
 	$(INSTALL) --editable . --config-settings=cmake.build-type=Debug
 	@echo "Built for a debugger. To undo: touch CMakeLists.txt && make build"
 
-check: $(VENV)/installed  ## lint, types and imports
+check: $(VENV)/installed  ## lint, types, imports, the project's files and workflows
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/clang-format --dry-run -Werror $(SOURCES)
+	$(BIN)/repo-review --show err .
+	$(BIN)/zizmor --offline --quiet --strict-collection .github
 
 format: $(VENV)/installed  ## format the code
 	$(BIN)/ruff format .
@@ -70,11 +72,11 @@ bench-start: $(VENV)/installed  ## seconds and memory of importing skliquid and 
 	$(BIN)/python benchmarks/start.py
 
 bench-trees: $(VENV)/installed  ## growing trees and their accuracy, against scikit-learn's, in some minutes
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/trees.py
 
 bench-accuracy: $(VENV)/installed  ## accuracy, probabilities and cost against other classifiers, in hours; goes on where it was stopped
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/accuracy.py
 	$(BIN)/python benchmarks/accuracy.py --tables
 	$(BIN)/python benchmarks/interactions.py
@@ -84,64 +86,64 @@ bench-accuracy: $(VENV)/installed  ## accuracy, probabilities and cost against o
 	$(BIN)/python benchmarks/summary_table.py docs/results/accuracy.md docs/when_to_use.md README.md
 
 bench-large: $(VENV)/installed  ## large data, against LightGBM with early stopping, in half an hour; goes on where it was stopped
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/large.py --threads --write docs/results/large.md
 
 bench-limits: $(VENV)/installed  ## accuracy within limits of latency and bytes, against other ensembles, in some minutes
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/limits.py --write docs/results/limits.md --figure docs/images/limits.svg
 
 bench-frames: $(VENV)/installed  ## data frames with categories: speed against LightGBM, in a quarter of an hour
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/frames.py --write docs/results/frames.md
 
 bench-contribution: $(VENV)/installed  ## delegation by contribution, by own accuracy and at random, in half an hour or so
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/contribution.py --jobs 2 --write docs/results/contribution.md
 
 bench-pruning: $(VENV)/installed  ## delegation beside classical pruning methods, in a quarter of an hour; goes on where it was stopped
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/pruning.py --write docs/results/pruning.md --figure docs/images/pruning.svg
 
 bench-tabular: $(VENV)/installed  ## encoders of tables, ours and skrub's, in a quarter of an hour
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/tabular.py --write docs/results/tabular.md
 
 bench-model-files: $(VENV)/installed  ## model files beside pickles: bytes, and time to save and load
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/model_files.py
 
 bench-onnx: $(VENV)/installed  ## ONNX models: rows per second and size beside ours and scikit-learn's, in a minute
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/onnx_models.py --write docs/results/onnx.md
 
 bench-choices: $(VENV)/installed  ## do optional mechanisms, schedules and vote weights pay? In some ten minutes
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/choices.py
 
 bench-weights: $(VENV)/installed  ## vote weights in the default ensemble and in pruned forests, in half an hour or so; goes on where it was stopped
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/vote_weights.py --groups default --splits 4
 	$(BIN)/python benchmarks/vote_weights.py --groups forests --splits 2 --write docs/results/vote_weights.md
 
 bench-drift: $(VENV)/installed  ## streams with concept drift, against river's forests, in a quarter of an hour
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/drift.py --write docs/drift.md --figure docs/images/drift.png
 
 bench-explain: $(VENV)/installed  ## explanations: CPU seconds for 1,000 rows, beside shap on LightGBM and a forest, in some minutes
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/explain.py --write docs/results/explain.md
 
 bench-streams: $(VENV)/installed  ## streams of river and of tables, against its adaptive random forest, in a quarter of an hour
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/streams.py --write docs/results/streams.md
 
 bench-cluster: $(VENV)/installed  ## data larger than memory: 10 GB on a Dask cluster of processes on this machine, in an hour
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/cluster.py --write docs/results/cluster.md
 
 bench-files: $(VENV)/installed  ## time, memory and scores of training on files of 5 million rows, in half an hour
-	$(INSTALL) --editable '.[bench]'
+	$(INSTALL) --editable . --group bench
 	$(BIN)/python benchmarks/large_files.py --write docs/results/files.md
 
 stress: $(VENV)/installed  ## try to break what docs/guarantees.md promises, in under an hour; goes on where it was stopped
@@ -155,7 +157,7 @@ test-docs: docs  ## build the site, and test its links and every page in a brows
 	$(BIN)/python -m pytest -n 0 -m site tests/test_site.py
 
 mutants: $(VENV)/installed  ## mutation testing of the algorithm: does a test fail when its code is changed? In half an hour or so
-	$(INSTALL) --editable '.[mutants]'
+	$(INSTALL) --editable . --group mutants
 	$(BIN)/python tools/mutants.py --write docs/results/mutants.md
 
 replay-page:  ## rebuild the page of replays from tools/replay; needs node and npm
@@ -180,25 +182,28 @@ $(VENV)/installed: pyproject.toml CMakeLists.txt $(SOURCES)
 	$(check_machine)
 	@echo "Installing into $(VENV), and building the native core."
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) --editable '.[test,check]'
+	$(INSTALL) --upgrade 'pip>=25.1' # the first that knows groups
+	$(INSTALL) --editable . --group dev
 	@touch $@
 
 $(VENV)/installed-docs: $(VENV)/installed
-	$(INSTALL) --editable '.[docs]'
+	$(INSTALL) --editable . --group docs
 	@touch $@
 
 $(VENV)-oldest/installed: pyproject.toml CMakeLists.txt $(SOURCES) tests/oldest.txt
 	$(check_machine)
 	@echo "Installing the oldest supported versions into $(VENV)-oldest."
 	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
-		--constraint tests/oldest.txt --editable '.[test]'
+		--constraint tests/oldest.txt --editable . --group test
 	@touch $@
 
 $(VENV)-sanitized/installed: pyproject.toml CMakeLists.txt $(SOURCES)
 	$(check_machine)
 	@echo "Installing into $(VENV)-sanitized, with sanitizers."
 	$(PYTHON) -m venv $(VENV)-sanitized
-	$(VENV)-sanitized/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]' \
+	$(VENV)-sanitized/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(VENV)-sanitized/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test \
 		--config-settings=cmake.build-type=RelWithDebInfo --config-settings=cmake.define.SKLIQUID_SANITIZE=ON
 	@touch $@

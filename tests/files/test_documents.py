@@ -6,7 +6,7 @@ import pytest
 
 from skliquid.delegation.graph import DelegationGraph
 from skliquid.files.container import Content
-from skliquid.files.documents import InvalidPart, Reader, Writer
+from skliquid.files.documents import InvalidPart, Reader, Writer, _location
 from skliquid.mechanisms.schedules import FixedCount
 from skliquid.mechanisms.selection import least_competent
 
@@ -142,3 +142,8 @@ def test_texts_do_not_take_more_room_than_the_file():
     found = again(np.array(texts, dtype=object))
     assert found.nbytes < 1_000_000
     assert found.tolist() == texts
+
+
+def test_an_error_without_a_message_is_named_by_its_type():
+    with pytest.raises(InvalidPart, match=r"^parts: MemoryError$"), _location("parts"):
+        raise MemoryError

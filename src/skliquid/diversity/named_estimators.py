@@ -117,7 +117,8 @@ class NamedEstimators(ClassifierMixin, Composition):
         return replace(tags, **copies)  # subclasses may change theirs
 
     def _compute_tags(self) -> Tags:
-        pairs = [pair for pair in self._named_estimators() if isinstance(pair, tuple) and pair]
+        named: Sequence[Any] = self._named_estimators()  # of any type, until fit validates them
+        pairs = [pair for pair in named if isinstance(pair, tuple) and pair]
         tags = shared_tags(super().__sklearn_tags__(), [pair[-1] for pair in pairs])
         unmapped = [pair[-1] for pair in pairs if not self._has_fourier_maps(pair[0])]
         tags.input_tags.allow_nan = shared_tags(

@@ -36,7 +36,7 @@ def _location(name: str) -> Iterator[None]:
     except InvalidPart as error:
         raise InvalidPart(f"{name}.{error}") from error.__cause__
     except Exception as error:
-        raise InvalidPart(f"{name}: {error or type(error).__name__}") from error
+        raise InvalidPart(f"{name}: {str(error) or type(error).__name__}") from error
 
 
 # Writing

@@ -81,7 +81,7 @@ class Mechanism:
     returns: Revocation | None = None
 
     def __post_init__(self) -> None:
-        if not (callable(self.selection) and callable(self.probability)):
+        if not all(map(callable, (self.selection, self.probability))):
             raise TypeError(
                 "mechanism must be a pair (selection, probability) of functions, got "
                 f"({self.selection!r}, {self.probability!r}). Give both functions."
