@@ -18,7 +18,7 @@ FLAGS = [
     "--no-first-run",
 ]
 
-needs_chromium = pytest.mark.usefixtures("chromium")  # of conftest.py
+needs_chromium = pytest.mark.usefixtures("chromium")
 
 
 @cache
@@ -35,6 +35,13 @@ def why_it_does_not_start():
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"chromium does not start: {error}"
     return "" if "started" in done.stdout else f"chromium does not start: {done.stderr[-200:]}"
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Skip tests where the browser cannot be used; for conftest.py."""
+    if reason := why_it_does_not_start():
+        pytest.skip(reason)
 
 
 @contextmanager

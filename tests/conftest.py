@@ -7,9 +7,9 @@ import signal
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("MPLBACKEND", "Agg")  # displays make figures of pyplot
 
-import chromium as browser
 import numpy as np
 import pytest
+from chromium import chromium  # noqa: F401 (a fixture)
 from hypothesis import Phase, settings
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.preprocessing import StandardScaler
@@ -55,10 +55,3 @@ def digits():
     """Scaled digits: the first 600 rows of ten classes."""
     X, y = _scaled(load_digits)
     return X[:600], y[:600]
-
-
-@pytest.fixture(scope="session")
-def chromium():
-    """Skip tests that need a browser, unless it starts."""
-    if reason := browser.why_it_does_not_start():
-        pytest.skip(reason)

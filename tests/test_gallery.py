@@ -15,7 +15,8 @@ EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("plot_*.py"))
 FASTEST = ("plot_calibration", "plot_replay")
 
 NETWORK = {"ftplib", "http", "requests", "socket", "urllib", "urllib3"}
-PACKAGES = {"dask", "joblib", "matplotlib", "numpy", "pandas", "scipy", "sklearn", "skliquid"}
+PACKAGES = {"dask", "joblib", "matplotlib", "numpy", "pandas", "scipy", "shap", "sklearn"}
+PACKAGES |= {"skliquid"}
 WITH_A_SEED = {
     "LiquidEnsembleClassifier",
     "RandomForestClassifier",

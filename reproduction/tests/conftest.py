@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from chromium import chromium  # noqa: F401 (a fixture)
 
 from reproduction.tests.small_results import SMALL
 from reproduction.trial import Trial

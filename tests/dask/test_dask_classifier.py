@@ -373,7 +373,7 @@ def test_it_has_the_attributes_of_the_local_ensemble(fitted):
 def test_it_has_the_parameters_of_the_local_ensemble(cluster):
     asked = DaskLiquidEnsembleClassifier(cluster.client, estimator=SGDClassifier(), n_final=3)
     ours, theirs = asked.get_params(), LiquidEnsembleClassifier(SGDClassifier()).get_params()
-    assert ours.keys() == theirs.keys() | {"client", "timeout"}
+    assert ours.keys() == theirs.keys() | {"client", "max_memory", "timeout"}
     assert ours["client"] is cluster.client
     asked.set_params(estimator__alpha=0.5, max_rows=10, timeout=3)
     copied = clone(asked)
