@@ -16,6 +16,7 @@ author = copyright = "the skliquid developers"  # noqa: A001, Sphinx's name for 
 version = release = __version__
 
 extensions = [
+    "gallery_thumbnails",
     "live_replay",
     "mathml",
     "source_links",
@@ -90,6 +91,7 @@ sphinx_gallery_conf = {
     "thumbnail_size": (640, 420),
     "default_thumb_file": str(Path(__file__).parent / "_static" / "replay.png"),
     "ignore_repr_types": r"matplotlib|Display",
+    "image_scrapers": ("gallery_thumbnails.save_figures",),
     "image_srcset": ["2x"],
     "doc_module": ("skliquid",),
     "backreferences_dir": "auto_examples/backreferences",

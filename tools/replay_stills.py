@@ -17,7 +17,10 @@ from playwright.sync_api import Page, sync_playwright
 
 MOMENTS = (0.0, 0.45, 1.0)
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu"]
-SHOW = "at => { slider.value = at * slider.max; slider.dispatchEvent(new Event('input')); }"
+SHOW = """at => {
+    slider.value = Math.round(at * slider.max);
+    slider.dispatchEvent(new Event('input'));
+}"""
 BACKGROUND = "#fbfcfd"  # that of the page
 SETTLED = 3000
 """Milliseconds until the voters have come to rest."""

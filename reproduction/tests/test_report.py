@@ -178,7 +178,8 @@ def test_a_browser_shows_it_all_and_asks_nobody(report, browser, width, scheme):
     addresses = [(out / name).resolve().as_uri() for name in ("report.html", "replays/heart.html")]
     assert [url for url in before_replay if not url.startswith("data:")] == addresses[:1]
     assert {url for url in asked if url.startswith(("file:", "http"))} == {*addresses}
-    assert len(images) == 16  # agreement, 2 diagrams, cost, search, curves, 6 results, 4 distances
+    # agreement, 2 diagrams, cost, search, curves, 6 results, 4 distances, 2 of weights
+    assert len(images) == 18
     assert all(min(widths) > 200 for widths in images)
     assert len(titles) == len(plan) + 3
     assert fits == [True, True]

@@ -203,6 +203,21 @@ def test_it_works_by_touch_on_a_narrow_screen(opened):
     wait_for(tab, f"{TIME} > replay.player.end / 2 + 0.2")
 
 
+def test_on_a_phone_the_controls_cover_no_text_and_lead_to_the_charts(opened):
+    tab = opened("many", viewport={"width": 375, "height": 667}, has_touch=True, is_mobile=True)
+    covered = """[...document.querySelectorAll('.caption, .key')].filter(
+        (part) => part.getBoundingClientRect().bottom > footerTop
+            && part.getBoundingClientRect().top < footerBottom)"""
+    footer = "document.querySelector('footer').getBoundingClientRect()"
+    sides = f"(({{top: footerTop, bottom: footerBottom}}) => {covered}.length)({footer})"
+    assert tab.evaluate(sides) == 0
+    assert tab.evaluate("document.querySelector('#to-panel').getBoundingClientRect().bottom") < 667
+    tab.tap("#to-panel")
+    wait_for(tab, f"Math.abs({footer}.top) < 1")
+    top = tab.evaluate("document.querySelector('#visits').getBoundingClientRect().top")
+    assert tab.evaluate(f"{footer}.bottom") <= top < 667 / 2
+
+
 def test_it_is_dark_where_the_reader_prefers_it_or_asks_for_it(opened):
     background = "getComputedStyle(document.body).backgroundColor"
     dark, light = opened(color_scheme="dark"), opened(color_scheme="light")
@@ -289,6 +304,12 @@ def test_nothing_flies_where_the_reader_prefers_no_motion(opened):
     wait_for(tab, "!replay.isAwake")
     assert tab.evaluate(TIME) == 1
     assert tab.evaluate("replay.stage.motion.x.every((x, v) => x === replay.stage.target.x[v])")
+
+
+def test_embedded_it_is_at_its_end_after_ten_seconds(opened):
+    tab = opened("many", "#embed")
+    assert tab.evaluate("replay.player.seconds") > 10
+    assert tab.evaluate("replay.player.seconds / replay.player.speed") == pytest.approx(10)
 
 
 @pytest.mark.parametrize("ending", ["#embed", "?embed"])

@@ -23,7 +23,7 @@ import { VoterCard } from "./voter_card.js";
 
 const LONGEST_FRAME = 0.1; // seconds that pass at most between two frames
 const [SHORTEST_LAG, LONGEST_LAG] = [0.1, 0.4]; // seconds that things are behind their targets
-const EMBEDDED_SPEED = 0.75;
+const [EMBEDDED_SPEED, EMBEDDED_SECONDS] = [0.75, 10]; // slow, but at the end after these seconds
 
 const byId = (id) => document.getElementById(id);
 const prefersStill = matchMedia("(prefers-reduced-motion: reduce)");
@@ -60,6 +60,7 @@ class Replay {
     selection.addEventListener("change", this.wake);
     byId("theme").addEventListener("click", () => this.#setTheme(this.theme === "dark" ? "light" : "dark"));
     prefersDark.addEventListener("change", ({ matches }) => this.#setTheme(matches ? "dark" : "light"));
+    byId("to-panel").addEventListener("click", () => byId("panel").scrollIntoView());
     byId("colour").value = this.colouring.mode;
     byId("colour").disabled = !this.colouring.isKnown;
     byId("colour").addEventListener("change", ({ target }) => this.#setColours(target.value));
@@ -158,7 +159,7 @@ class Replay {
   embed() {
     document.documentElement.classList.add("embed");
     this.player.isLooping = true;
-    this.player.setSpeed(EMBEDDED_SPEED);
+    this.player.setSpeed(Math.max(EMBEDDED_SPEED, this.player.seconds / EMBEDDED_SECONDS));
     this.stage.onClick = () => this.player.toggle();
     if (prefersStill.matches) this.player.seek(this.player.end);
     else this.player.play();

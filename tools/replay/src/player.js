@@ -78,6 +78,11 @@ export class Player extends EventTarget {
     return this.durations[Math.min(Math.floor(this.time), this.end - 1)] / this.speed;
   }
 
+  /** The seconds of the whole replay, at normal speed. */
+  get seconds() {
+    return this.durations.reduce((sum, seconds) => sum + seconds, 0);
+  }
+
   /** Let seconds pass. */
   advance(seconds) {
     if (this.goal) this.#glide(seconds);
