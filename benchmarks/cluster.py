@@ -371,6 +371,7 @@ LIGHTGBM = """LightGBM's estimator for Dask trains 100 trees on all rows, here a
 holds them in the memory of the workers. Where there are no figures, it ended with: {errors}.
 """
 
+STAGES = ("counting", "reading", "choosing", "growing")
 LABELS = {
     "by_plan": "`train_on`",
     "by_frame": "`DaskLiquidEnsembleClassifier`",
@@ -386,7 +387,7 @@ def page(results: dict[str, Any], data: Path) -> str:
     n_files, n_bytes = sizes["large"]
     n_rows = next(found["rows"] for run, found in runs.items() if run == LARGE[0])
     head = HEAD.format(gigabytes=n_bytes / 1e9, n_files=n_files, n_rows=n_rows, n_test=N_TEST_ROWS)
-    errors = {f["error"].strip() for r, f in runs.items() if r in LARGE and "error" in f}
+    errors = {f["error"].split(". ")[0] for r, f in runs.items() if r in LARGE and "error" in f}
     return "\n".join(
         [
             head,
@@ -433,12 +434,18 @@ def large_table(runs: dict[Run, dict[str, Any]]) -> str:
 
 def stages_table(runs: dict[Run, dict[str, Any]]) -> str:
     rows = [
-        {"`train_on`": f"{run.n_workers or 'no'} workers", **found["stages"]}
+        {"workers": run.n_workers or "none"}
+        | {name: found["stages"].get(name, np.nan) for name in STAGES}
         for run in LARGE
         if run.method == "by_plan" and "stages" in (found := runs[run])
     ]
-    table = pd.DataFrame(rows).to_markdown(index=False, floatfmt=".1f")
-    return f"## Where the time goes\n\nSeconds of each stage, on the same folder:\n\n{table}\n"
+    table = pd.DataFrame(rows).to_markdown(index=False, floatfmt=".1f").replace("nan", "   ")
+    return f"""## Where the time goes
+
+Seconds of each stage, on the same folder. Without workers, counting is too fast to be reported.
+
+{table}
+"""
 
 
 def bits_text(runs: dict[Run, dict[str, Any]]) -> str:
@@ -525,13 +532,14 @@ Asked about sizes that were not measured, in files of {ROWS_PER_FILE:,} rows:
 
 {pd.DataFrame(asked).to_markdown(index=False, floatfmt=".1f")}
 
-Reading scales with the workers, up to one per file. Growth does not: {N_GROWERS} voters grow, so
-that a third worker has nothing to grow, and the last row of each column is what remains: starting,
-handing out files one by one, and the sample. Bytes and memory do not depend on the number of rows:
-the sample has at most {MAX_DRAWN:,} of them. With two workers and the large folder,
+Reading scales with the workers, up to one per file. Two things do not. {N_GROWERS} voters grow, so that
+a third worker has nothing to grow: from 10 workers on, a fit to a hundred million rows gets no
+faster. And the caller hands out files and joins their rows one by one, which takes most of the time
+of ten billion rows with 100 workers; larger files help there. Bytes and memory do not depend on the
+number of rows: the sample has at most {MAX_DRAWN:,} of them. With two workers and the large folder,
 {megabytes(two["wire"])} MB crossed the wire, {two["wire"] / NETWORK:.0f} s of an ordinary network
-of 1 Gbit/s. Each further worker that grows receives one byte per cell of the sample for each of
-about ten rounds.
+of 1 Gbit/s. A worker that grows receives one byte per cell of the sample for each of about ten
+rounds.
 """
 
 
