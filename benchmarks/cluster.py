@@ -532,8 +532,8 @@ Asked about sizes that were not measured, in files of {ROWS_PER_FILE:,} rows:
 
 {pd.DataFrame(asked).to_markdown(index=False, floatfmt=".1f")}
 
-Reading scales with the workers, up to one per file. Two things do not. {N_GROWERS} voters grow, so that
-a third worker has nothing to grow: from 10 workers on, a fit to a hundred million rows gets no
+Reading scales with the workers, up to one per file. Two things do not. {N_GROWERS} voters grow, so
+that a third worker has nothing to grow: from 10 workers on, a fit to a hundred million rows gets no
 faster. And the caller hands out files and joins their rows one by one, which takes most of the time
 of ten billion rows with 100 workers; larger files help there. Bytes and memory do not depend on the
 number of rows: the sample has at most {MAX_DRAWN:,} of them. With two workers and the large folder,
