@@ -36,7 +36,7 @@ def greedy(probabilities: Floats, y: Labels, n_final: int) -> NDArray[np.intp]:
 
     In step k, the voter is chosen, perhaps not for the first time, that minimizes
 
-    .. math:: \sum_j \Big| e_j - \frac1k \Big( p_{ij} + \sum_{s \in S} p_{sj} \Big) \Big|^2
+    .. math:: \sum_j \left| e_j - \frac1k \left( p_{ij} + \sum_{s \in S} p_{sj} \right) \right|^2
 
     S are the voters chosen so far. After ``n_final`` steps, each voter has a vote for each time
     that it was chosen, so fewer than ``n_final`` voters may be left.
@@ -104,7 +104,7 @@ def margin_distance(
     The signature of a voter is :math:`c_{ij} = 1` where it is right, and -1 where it is wrong. In
     each step, the voter joins the group S that minimizes the distance from the margin o = 0.075:
 
-    .. math:: \sum_j \Big( o - \frac1M \Big( c_{ij} + \sum_{s \in S} c_{sj} \Big) \Big)^2
+    .. math:: \sum_j \left( o - \frac1M \left( c_{ij} + \sum_{s \in S} c_{sj} \right) \right)^2
 
     Reference: Martínez-Muñoz and Suárez, *Aggregation ordering in bagging*, AIA 2004; the margin is
     that of Martínez-Muñoz, Hernández-Lobato and Suárez, *An analysis of ensemble pruning techniques
@@ -212,7 +212,7 @@ def kappa(probabilities: Floats, y: Labels, n_final: int) -> NDArray[np.intp]:  
 def l1(probabilities: Floats, y: Labels, n_final: int) -> Floats:
     r"""Return votes that minimize the Brier score with an L1 penalty, none of them negative.
 
-    .. math:: \min_{w \ge 0} \; \frac{1}{2} \sum_j \Big| e_j - \sum_i w_i \, p_{ij} \Big|^2 +
+    .. math:: \min_{w \ge 0} \; \frac{1}{2} \sum_j \left| e_j - \sum_i w_i \, p_{ij} \right|^2 +
         \lambda \sum_i w_i
 
     :math:`\lambda` is the smallest on the path of least angle regression, which begins without
