@@ -36,10 +36,10 @@ class ClusterError(RuntimeError):
 
 
 class Cluster:
-    """A Dask cluster, or what the default client is connected to.
+    """A connection to a Dask cluster: of a client, an address, or else the default client.
 
     It has the functions of :mod:`skliquid.native` that grow trees, and grows them on the workers.
-    ``timeout`` are the seconds to wait for the scheduler, or for a first worker.
+    ``timeout`` is the number of seconds to wait for the scheduler, or for a first worker.
     """
 
     def __init__(self, client: Any = None, *, timeout: float = 60):
@@ -70,7 +70,7 @@ class Cluster:
 
         def submit_all() -> list[Any]:
             places: list[dict[str, Any]] = [{}]
-            if sent:  # otherwise all would go where that is
+            if sent:  # otherwise Dask puts all tasks on the worker that holds them
                 threads = self.client.nthreads().items()
                 workers = [worker for worker, n_threads in threads for _ in range(n_threads)]
                 places = [{"workers": [k], "allow_other_workers": True} for k in workers] or places
@@ -108,7 +108,7 @@ class Cluster:
         tasks: list[asyncio.Future[Any]] = []
 
         async def is_there() -> bool:
-            if not tasks:  # which goes on between checks
+            if not tasks:  # it is started once, and runs between checks
                 tasks.append(asyncio.ensure_future(self.client.gather(future, asynchronous=True)))
             await asyncio.wait(tasks, timeout=_SECONDS_BETWEEN_CHECKS)
             return bool(tasks[0].done())

@@ -27,8 +27,8 @@ from skliquid.voters.growing_rows import GrowingRows
 class EstimatorPool(DispatchingPool):
     """Voters of any class; without ``partial_fit`` they are refitted on all rows seen so far.
 
-    Threads pay where training takes long and releases Python's lock, as with trees. Voters are
-    fitted elsewhere, such as on a Dask cluster, if the backend that joblib was told to use does so.
+    Threads pay where training takes long and releases Python's lock, as with trees. The backend
+    of joblib may fit voters elsewhere, such as on a Dask cluster.
     """
 
     name = "estimator"
